@@ -1,0 +1,1 @@
+"""Where cases come from and what happens to bad ones."""

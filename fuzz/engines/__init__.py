@@ -1,0 +1,1 @@
+"""Engines: compilers that run a Case, one file each."""

@@ -1,0 +1,1 @@
+"""What the right answer is, twice, and whether two engines agree on it."""
