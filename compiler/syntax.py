@@ -16,16 +16,12 @@ from compiler.types import Scalar, TensorType
 AttrValue = int | tuple[int, ...] | str
 
 
-def _span() -> Span:
-    return field(default=NO_SPAN, compare=False, repr=False)  # type: ignore[no-any-return]  # field() returns Any
-
-
 @dataclass(frozen=True, slots=True)
 class Name:
     """A use of a bound value."""
 
     id: str
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,7 @@ class Literal:
 
     type: TensorType
     values: tuple[Scalar, ...]
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,7 @@ class Placeholder:
     """A type used as a value: a host input, named by the `let` of `@main` that binds it."""
 
     type: TensorType
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,7 @@ class Apply:
     callee: str
     args: tuple[Expr, ...]
     attrs: tuple[tuple[str, AttrValue], ...] = ()
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
     def attr(self, name: str) -> AttrValue | None:
         return dict(self.attrs).get(name)
@@ -65,7 +61,7 @@ class Carry:
     name: str
     type: TensorType
     init: Expr
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +71,7 @@ class While:
     carries: tuple[Carry, ...]
     cond: Expr
     body: Block
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
 
 Expr = Name | Literal | Placeholder | Apply | While
@@ -87,7 +83,7 @@ class Let:
 
     names: tuple[str, ...]
     value: Expr
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +92,27 @@ class Block:
 
     lets: tuple[Let, ...]
     result: tuple[Expr, ...]
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
+    """One parameter of a fn, with its declared type."""
+
     name: str
     type: TensorType
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Fn:
+    """`let name = fn(params) -> (results) { body }`"""
+
     name: str
     params: tuple[Param, ...]
     results: tuple[TensorType, ...]
     body: Block
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Program:
 
     fns: tuple[Fn, ...]
     main: Block | None = None
-    span: Span = _span()
+    span: Span = field(default=NO_SPAN, compare=False, repr=False)
 
     def fn(self, name: str) -> Fn | None:
         return next((fn for fn in self.fns if fn.name == name), None)
