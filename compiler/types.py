@@ -67,6 +67,11 @@ DTYPES: dict[str, DType] = {d.name: d for d in (F16, BF16, F32, F64, I32, I64, B
 PLACES = ("host", "device", "mesh")
 
 
+def wide(dtype: DType) -> DType:
+    """The dtype in which a value of `dtype` is computed and accumulated: F32 for F16 and BF16, else `dtype`."""
+    return F32 if dtype in (F16, BF16) else dtype
+
+
 @dataclass(frozen=True, slots=True)
 class TensorType:
     """`tensor<DTYPE, [dims], @place>`; every dim is a static integer >= 1, rank 0 is `()`."""

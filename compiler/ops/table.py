@@ -14,7 +14,7 @@ from compiler.syntax import AttrValue
 from compiler.types import TensorType
 
 if TYPE_CHECKING:
-    from compiler.lowering import Builder, Value
+    from compiler.builder import Builder, Value
 
 Attrs = Mapping[str, AttrValue]
 
