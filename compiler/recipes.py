@@ -182,7 +182,7 @@ def _bell(recipe: Recipe, count: int) -> Array:
 
 def _tags(recipe: Recipe, tensor_type: TensorType) -> Array:
     dtype, count = tensor_type.dtype, tensor_type.size
-    order = np.argsort(_words(recipe, "order", count), kind="stable")
+    order: Array = np.argsort(_words(recipe, "order", count), kind="stable")
     if dtype.kind == "bool":
         return order % 2 == 0
     most = 2 ** min(dtype.precision or 24, 24)  # integers that the dtype holds exactly, and a person can still read
