@@ -184,12 +184,12 @@ def _tags(recipe: Recipe, tensor_type: TensorType) -> Array:
     dtype, count = tensor_type.dtype, tensor_type.size
     order: Array = np.argsort(_words(recipe, "order", count), kind="stable")
     if dtype.kind == "bool":
-        return order % 2 == 0
+        return np.asarray(order % 2 == 0)
     most = 2 ** min(dtype.precision or 24, 24)  # integers that the dtype holds exactly, and a person can still read
     signs = 1 - 2 * _below(recipe, "sign", 2, count)
     if count <= most:
-        return signs * (1 + order + _below(recipe, "base", most - count + 1, 1))
-    return _finite(dtype)[order % _finite(dtype).size] if dtype.bits == 16 else signs * (1 + order)
+        return np.multiply(signs, 1 + order + _below(recipe, "base", most - count + 1, 1))
+    return _finite(dtype)[order % _finite(dtype).size] if dtype.bits == 16 else np.multiply(signs, 1 + order)
 
 
 def _finite(dtype: DType) -> Array:
