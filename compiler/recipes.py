@@ -182,14 +182,15 @@ def _bell(recipe: Recipe, count: int) -> Array:
 
 def _tags(recipe: Recipe, tensor_type: TensorType) -> Array:
     dtype, count = tensor_type.dtype, tensor_type.size
-    order: Array = np.argsort(_words(recipe, "order", count), kind="stable")
+    order = np.argsort(_words(recipe, "order", count), kind="stable")
     if dtype.kind == "bool":
         return np.asarray(order % 2 == 0)
     most = 2 ** min(dtype.precision or 24, 24)  # integers that the dtype holds exactly, and a person can still read
-    signs = 1 - 2 * _below(recipe, "sign", 2, count)
-    if count <= most:
-        return np.multiply(signs, 1 + order + _below(recipe, "base", most - count + 1, 1))
-    return _finite(dtype)[order % _finite(dtype).size] if dtype.bits == 16 else np.multiply(signs, 1 + order)
+    if count > most and dtype.bits == 16:
+        finite = _finite(dtype)
+        return finite[order % finite.size]
+    base = _below(recipe, "base", max(1, most - count + 1), 1)
+    return np.asarray((1 - 2 * _below(recipe, "sign", 2, count)) * (1 + order + base))
 
 
 def _finite(dtype: DType) -> Array:
