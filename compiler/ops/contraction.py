@@ -13,7 +13,7 @@ from compiler.ops.table import Attrs, Op, Refusal
 from compiler.types import TensorType, wide
 
 if TYPE_CHECKING:
-    from compiler.builder import Builder, Value
+    from compiler.builder import Builder, Scalar, Value
 
 
 def _infer_matmul(types: Sequence[TensorType], _attrs: Attrs) -> TensorType:
@@ -39,7 +39,8 @@ def _lower_matmul(b: Builder, args: Sequence[Value], _attrs: Attrs, result: Tens
     """linalg.matmul and linalg.batch_matmul where they fit, a generic op with more batch dims."""
     total = b.fill(result.with_dtype(wide(result.dtype)), 0)
     if result.rank <= 3:
-        product = b.named("linalg.matmul" if result.rank == 2 else "linalg.batch_matmul", args, total)
+        name = "linalg.matmul" if result.rank == 2 else "linalg.batch_matmul"
+        product = b.named(name, [x.mlir for x in args], total)
     else:
         product = _batched(b, args, total)
     return b.convert(product, result.dtype)
@@ -51,9 +52,11 @@ def _batched(b: Builder, args: Sequence[Value], total: Value) -> Value:
     operands = [(args[0], (*batch, m, k)), (args[1], (*batch, k, n))]
     dtype = total.type.dtype
     multiply, add = ("arith.mulf", "arith.addf") if dtype.kind == "float" else ("arith.muli", "arith.addi")
-    return b.accumulate(
-        operands, [(total, (*batch, m, n))], {k}, lambda x, y, old: (b.emit(add, old, b.emit(multiply, x, y)),)
-    )[0]
+
+    def body(x: Scalar, y: Scalar, old: Scalar) -> list[Scalar]:
+        return [b.emit(add, old, b.emit(multiply, x, y))]
+
+    return b.generic(operands, [(total, (*batch, m, n))], b.widened(operands, body), {k})[0]
 
 
 CONTRACTIONS = (Op("matmul", (2, 2), _infer_matmul, _lower_matmul, infix="@"),)

@@ -37,7 +37,7 @@ def _lower(float_op: str, int_op: str) -> Lower:
 
     def lower(b: Builder, args: Sequence[Value], _attrs: Attrs, result: TensorType) -> Value:
         mlir_op = float_op if result.dtype.kind == "float" else int_op
-        return b.elementwise(result, args, lambda *scalars: b.emit(mlir_op, *scalars), wide=True)
+        return b.elementwise(result, args, lambda *scalars: b.emit(mlir_op, *scalars))
 
     return lower
 
@@ -64,7 +64,7 @@ def _need_float_division(op: str, dtype: DType) -> None:
 def _lower_neg(b: Builder, args: Sequence[Value], _attrs: Attrs, result: TensorType) -> Value:
     """Flips the sign bit: 0 - x would lose the sign of a zero."""
     if result.dtype.kind == "float":
-        return b.elementwise(result, args, lambda x: b.emit("arith.negf", x))
+        return b.elementwise(result, args, lambda x: b.emit("arith.negf", x), exact=True)
     return b.elementwise(result, args, lambda x: b.emit("arith.subi", b.scalar(result.dtype, 0), x))
 
 
@@ -80,7 +80,7 @@ def _lower_compare(predicate: str) -> Lower:
         def body(x: Scalar, y: Scalar) -> Scalar:
             return b.compare(predicate, args[0].type.dtype, x, y)
 
-        return b.elementwise(result, args, body, wide=True)
+        return b.elementwise(result, args, body)
 
     return lower
 
@@ -108,7 +108,7 @@ def _infer_select(types: Sequence[TensorType], _attrs: Attrs) -> TensorType:
 
 
 def _lower_select(b: Builder, args: Sequence[Value], _attrs: Attrs, result: TensorType) -> Value:
-    return b.elementwise(result, args, lambda c, x, y: b.select(c, x, y))
+    return b.elementwise(result, args, b.select, exact=True)
 
 
 ELEMENTWISE = (

@@ -67,26 +67,25 @@ def _lower_softmax(b: Builder, args: Sequence[Value], attrs: Attrs, result: Tens
 def _lower_argmax(b: Builder, args: Sequence[Value], attrs: Attrs, result: TensorType) -> Value:
     """One pass with two accumulators: the best value so far and its index, replaced only by a better one.
 
-    The first accumulators are the identity of a maximum and index 0, so a row of -inf gives 0.
+    They begin at the identity of a maximum and index 0, so a row of -inf gives 0.
     """
     (x,), axis = args, int_attr(attrs, "axis")
     dtype = wide(x.type.dtype)
 
-    def body(new: Scalar, best: Scalar, at: Scalar) -> tuple[Scalar, Scalar]:
+    def body(new: Scalar, best: Scalar, best_at: Scalar) -> list[Scalar]:
         better = _better(b, dtype, new, best)
-        here = b.index(axis, I64)
-        return b.select(better, new, best), b.select(better, here, at)
+        here = b.from_index(b.index(axis), I64)
+        return [b.select(better, new, best), b.select(better, here, best_at)]
 
-    starts = (b.fill(result.with_dtype(dtype), _least(dtype)), b.fill(result, 0))
+    starts = [b.fill(result.with_dtype(dtype), _least(dtype)), b.fill(result, 0)]
     return b.fold(x, axis, starts, body)[1]
 
 
 def _better(b: Builder, dtype: DType, new: Scalar, best: Scalar) -> Scalar:
-    """Greater; a NaN is greater than any number, and no NaN is replaced, so that the first one wins."""
+    """Greater; a NaN is greater than any number, and a NaN is never replaced, so that the first one wins."""
     if dtype.kind == "int":
         return b.compare("gt", dtype, new, best)
-    greater_or_nan = b.emit_compare("arith.cmpf", "ugt", new, best)
-    return b.emit("arith.andi", greater_or_nan, b.emit_compare("arith.cmpf", "ord", best, best))
+    return b.emit("arith.andi", b.compare("ugt", dtype, new, best), b.compare("ord", dtype, best, best))
 
 
 REDUCTIONS = (
