@@ -1,0 +1,280 @@
+"""Runs cases in a child process that may abort, hang, eat its memory or write garbage, and says what it did.
+
+`Sandbox` owns one warm child of one engine and replaces it after a death or after some thousands of cases. Every
+variant asked for comes back as an outcome: a death becomes the `Failure` of the variants that were at work in it, and
+the others are run in the replacement. What runs inside the child is `child` and an engine module.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from fuzz import wire
+from fuzz.engines import Request
+from fuzz.outcomes import STAGES, outcome_of
+from oracles.engine import Failure, Outcome, Stage
+
+ROOT = Path(__file__).resolve().parent.parent
+# A lane and its child share one core with no one else's threads; a fixed hash seed keeps what they do repeatable.
+ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1") | {
+    "PYTHONHASHSEED": "0"
+}
+
+_TAIL = 8 << 10  # bytes of the child's own words that are read after a death
+_START_SECONDS = 60.0  # importing MLIR takes half a second; the rest is for a machine that swaps
+_DRAIN_SECONDS = 1.0  # a child that has answered in time may still have to push its answer through the pipe
+_EXIT_SECONDS = 5.0  # between the end of the pipe and the end of the process
+
+_TELLING = re.compile(
+    rb"^.*(Assertion .* failed|LLVM ERROR|terminate called|UNREACHABLE|free\(\): ).*|^[\w.]+(Error|Exception): .*",
+    re.MULTILINE,
+)
+_STARVED = re.compile(rb"out of memory|bad_alloc|MemoryError|Cannot allocate memory", re.IGNORECASE)
+
+
+class SandboxError(Exception):
+    """The child cannot even be started: the environment or the engine module is at fault, not a case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one child may use. A case of the default campaign takes some tenths of a second and 0.5 GiB."""
+
+    seconds: float = 20.0
+    memory: int = 4 << 30
+    file_size: int = 256 << 20
+    cases: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One outcome for each variant asked for, and the seconds that the child spent in each stage."""
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Child:
+    process: subprocess.Popen[bytes]
+    read_fd: int
+    write_fd: int
+    directory: Path
+    builds: tuple[tuple[str, ...], ...] = ()
+    cases: int = 0
+
+    @property
+    def log(self) -> Path:
+        return self.directory / "child.log"
+
+
+class Sandbox:
+    """One child of `engine` (a module's name), started at once and replaced as needed. Use as a context manager."""
+
+    def __init__(self, engine: str, limits: Limits | None = None, directory: Path | None = None) -> None:
+        self._engine, self._limits, self._directory = engine, limits or Limits(), directory
+        self._request: Request | None = None
+        self._deadline, self._killed_before = 0.0, False
+        self._child = self._spawn()
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def builds(self) -> tuple[tuple[str, ...], ...]:
+        """The engine's variants, grouped by what one compilation serves. Raises `SandboxError`."""
+        self._await_ready()
+        return self._child.builds
+
+    @property
+    def pid(self) -> int:
+        return self._child.process.pid
+
+    def run(self, request: Request) -> Report:
+        """One outcome for each variant of `request`. Raises `SandboxError` when no child can be started."""
+        self.start(request)
+        return self.finish()
+
+    def start(self, request: Request) -> None:
+        """Hand the case to the child and return, so that the caller can work meanwhile. `finish` must follow."""
+        self._await_ready()
+        self._request = request
+        self._deadline = time.monotonic() + self._limits.seconds
+        self._child.cases += 1
+        os.truncate(self._child.log, 0)
+        fields = {"text": request.text, "pipeline": request.pipeline, "variants": request.variants}
+        with contextlib.suppress(wire.Closed):  # it died meanwhile: `finish` sees the same end of the pipe
+            wire.send(self._child.write_fd, wire.Message("run", fields, request.inputs))
+
+    def finish(self) -> Report:
+        """What became of the case handed over by `start`."""
+        request, report = self._request, Report()
+        if request is None:
+            raise ValueError("no case was started")
+        self._killed_before = False
+        while True:
+            self._collect(request, report)
+            left = tuple(variant for variant in request.variants if variant not in report.outcomes)
+            if not left:
+                break
+            request = replace(request, variants=left)
+            self.start(request)
+        self._request = None
+        if self._child.cases >= self._limits.cases:
+            self._replace()
+        return report
+
+    def close(self) -> None:
+        """Kill the child and its whole process group and remove its directory."""
+        child = self._child
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.process.pid, signal.SIGKILL)
+        child.process.wait()
+        if child.read_fd >= 0:
+            os.close(child.read_fd)
+            os.close(child.write_fd)
+            child.read_fd = child.write_fd = -1
+        shutil.rmtree(child.directory, ignore_errors=True)
+
+    def _collect(self, request: Request, report: Report) -> None:
+        """Read the child's answers into `report`; if it dies, blame the variants that were at work and replace it."""
+        self._deadline = max(self._deadline, time.monotonic() + _DRAIN_SECONDS)
+        stage: Stage = "parse"
+        at_work = request.variants
+        try:
+            for message in self._messages():
+                if message.kind == "progress":
+                    stage, at_work = _mark(message, request)
+                elif message.kind == "done":
+                    report.seconds.update(_seconds(message))
+                else:
+                    variant, outcome = outcome_of(message)
+                    report.outcomes[_known(variant, request)] = outcome
+            missing = set(request.variants) - set(report.outcomes)
+            if missing:
+                raise wire.Garbage(f"no outcome for {', '.join(sorted(missing))}")
+        except (wire.TimedOut, wire.Garbage, wire.Closed) as error:
+            failure = self._failure(stage, error)
+            self._replace()
+            if failure.symptom == "oom" and not self._killed_before:  # somebody's kill -9, or the kernel's: ask again
+                self._killed_before = True
+                at_work = ()
+            report.outcomes.update(dict.fromkeys(at_work, failure))
+
+    def _messages(self) -> Iterator[wire.Message]:
+        """The child's messages, "done" last."""
+        while True:
+            message = wire.receive(self._child.read_fd, self._deadline)
+            yield message
+            if message.kind == "done":
+                return
+            if time.monotonic() > self._deadline:  # a flood of messages is no progress
+                raise wire.TimedOut
+
+    def _failure(self, stage: Stage, error: Exception) -> Failure:
+        if isinstance(error, wire.TimedOut):
+            return Failure(stage, "hang", "", f"no answer within {self._limits.seconds:g} s")
+        if isinstance(error, wire.Garbage):
+            return Failure("protocol", "garbage", "", str(error))
+        try:
+            status = self._child.process.wait(_EXIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            return Failure("protocol", "garbage", "", "the child closed its pipe and lives on")
+        words = _tail(self._child.log)
+        starved = status == -signal.SIGKILL or _STARVED.search(words)  # nobody but the kernel sends it SIGKILL here
+        return Failure(stage, "oom" if starved else "crash", "", _last_words(words, status))
+
+    def _replace(self) -> None:
+        self.close()
+        self._child = self._spawn()
+
+    def _spawn(self) -> _Child:
+        directory = Path(tempfile.mkdtemp(prefix="kina-", dir=self._directory))
+        child_read, write_fd = os.pipe()
+        read_fd, child_write = os.pipe()
+        bounds = [str(self._limits.memory), str(self._limits.file_size)]
+        command = [sys.executable, "-m", "fuzz.child", str(child_read), str(child_write), self._engine, *bounds]
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+        environment = os.environ | ENVIRONMENT | {"PYTHONPATH": path, "TMPDIR": str(directory)}
+        with (directory / "child.log").open("ab") as log:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=directory,
+                env=environment,
+                pass_fds=(child_read, child_write),
+                start_new_session=True,
+            )
+        os.close(child_read)
+        os.close(child_write)
+        return _Child(process, read_fd, write_fd, directory)
+
+    def _await_ready(self) -> None:
+        child = self._child
+        if child.builds:
+            return
+        try:
+            message = wire.receive(child.read_fd, time.monotonic() + _START_SECONDS)
+            child.builds = tuple(tuple(map(str, build)) for build in message.fields["builds"])
+        except (wire.Closed, wire.Garbage, wire.TimedOut, KeyError, TypeError) as error:
+            words = _tail(child.log).decode(errors="replace")
+            self.close()
+            raise SandboxError(f"the engine `{self._engine}` does not start ({error!r})\n{words}") from error
+
+
+def _mark(message: wire.Message, request: Request) -> tuple[Stage, tuple[str, ...]]:
+    """(stage, variants at work) of a progress message."""
+    variants = message.fields.get("variants")
+    if not isinstance(variants, list) or not variants:
+        raise wire.Garbage(f"not a progress mark: {message.fields}")
+    return _stage(str(message.fields.get("stage"))), tuple(_known(str(variant), request) for variant in variants)
+
+
+def _stage(name: str) -> Stage:
+    for stage in STAGES:
+        if stage == name:
+            return stage
+    raise wire.Garbage(f"not a stage: {name!r}")
+
+
+def _known(variant: str, request: Request) -> str:
+    if variant not in request.variants:
+        raise wire.Garbage(f"an answer for {variant!r}, which was not asked for")
+    return variant
+
+
+def _seconds(message: wire.Message) -> dict[str, float]:
+    seconds = message.fields.get("seconds")
+    if not isinstance(seconds, dict):
+        raise wire.Garbage(f"not a list of seconds: {message.fields}")
+    return {str(stage): float(value) for stage, value in seconds.items()}
+
+
+def _tail(log: Path) -> bytes:
+    with log.open("rb") as stream:
+        stream.seek(max(0, log.stat().st_size - _TAIL))
+        return stream.read()
+
+
+def _last_words(words: bytes, status: int) -> str:
+    """One telling line (an assertion's text names the bug), then how the process ended and the rest of its words."""
+    ended = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
+    telling = _TELLING.search(words)
+    first = telling.group().decode(errors="replace").strip() if telling else ended
+    return "\n".join(dict.fromkeys((first, ended, words.decode(errors="replace").strip())))

@@ -1,0 +1,190 @@
+"""What a run remembers: one folder with an SQLite file and the cases in flight, safe against kill -9 at any moment.
+
+One transaction for each case holds its counters, its place in its batch and its finding, so a case counts once or not
+at all. A case's file is written before it runs and removed after its transaction; what a killed run leaves there runs
+first in the next one. What a verdict means, and when a finding is minimised, is the campaign's business.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Literal
+
+VERSION = "1"  # of the tables below; a run folder of another version is refused, not converted
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS batches (batch INTEGER PRIMARY KEY, done INTEGER NOT NULL, complete INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS counts (
+  kind TEXT NOT NULL, name TEXT NOT NULL, n REAL NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS findings (
+  signature TEXT PRIMARY KEY, state TEXT NOT NULL, place TEXT NOT NULL, variants TEXT NOT NULL, message TEXT NOT NULL,
+  text TEXT NOT NULL, smallest TEXT NOT NULL, path TEXT NOT NULL, hits INTEGER NOT NULL);
+"""
+
+# new: not minimised to the end yet; minimised: not in the corpus yet; saved: in the corpus; internal: this project
+# failed on the case, so there is nothing to minimise.
+State = Literal["new", "minimised", "saved", "internal"]
+
+
+class StoreError(Exception):
+    """The run folder cannot be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a case stands in the campaign: the position in its batch, which is a function of (seed, batch)."""
+
+    batch: int
+    position: int
+
+    def __str__(self) -> str:
+        return f"{self.batch}.{self.position}"
+
+    @staticmethod
+    def parse(text: str) -> Place:
+        batch, position = map(int, text.split("."))
+        return Place(batch, position)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One signature: the case that showed it first, the smallest so far, and where it is kept."""
+
+    signature: str
+    state: State
+    place: str
+    variants: str
+    message: str
+    text: str
+    smallest: str
+    path: str = ""
+    hits: int = 1
+
+
+class Store:
+    """The run folder `folder`, made if need be, for this process alone.
+
+    It and every change raise `StoreError` when the folder cannot be used: no permission, no space left, another seed,
+    another campaign at work in it.
+    """
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder, self.inflight, self.scratch = folder, folder / "inflight", folder / "tmp"
+        try:
+            self.inflight.mkdir(parents=True, exist_ok=True)
+            self._lock = (folder / "lock").open("w")
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(self.scratch, ignore_errors=True)  # what the children of a killed run left behind
+            self.scratch.mkdir()
+        except BlockingIOError as error:
+            raise StoreError(f"{folder}: another campaign is at work in this run folder") from error
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot be used as a run folder: {error}") from error
+        self._db = _open(folder / "run.sqlite")
+        self._agree_on("version", VERSION)
+        self._agree_on("seed", str(seed))
+
+    def close(self) -> None:
+        self._db.close()
+        self._lock.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def record(self, place: Place, counts: Mapping[tuple[str, str], float], findings: Iterable[Finding]) -> None:
+        """One judged case: its counters, its place, its findings (a known signature gets one more hit)."""
+        with self._transaction():
+            self._db.executemany(_ADD_COUNT, [(kind, name, n) for (kind, name), n in counts.items()])
+            self._db.execute(_SET_DONE, (place.position + 1, place.batch))
+            self._db.executemany(_ADD_FINDING, [astuple(finding) for finding in findings])
+
+    def begin(self, batch: int) -> None:
+        """A batch is handed out. From now on it is unfinished until `complete`."""
+        with self._transaction():
+            self._db.execute("INSERT OR IGNORE INTO batches VALUES (?, 0, 0)", (batch,))
+
+    def complete(self, batch: int) -> None:
+        with self._transaction():
+            self._db.execute("UPDATE batches SET complete = 1 WHERE batch = ?", (batch,))
+
+    def unfinished(self) -> dict[int, int]:
+        """The batches that were begun and not completed: how many cases of each are done."""
+        return dict(self._db.execute("SELECT batch, done FROM batches WHERE NOT complete ORDER BY batch"))
+
+    def next_batch(self) -> int:
+        (last,) = self._db.execute("SELECT max(batch) FROM batches").fetchone()
+        return 0 if last is None else int(last) + 1
+
+    def in_flight(self) -> dict[Place, str]:
+        """The cases that were handed to a sandbox and have no verdict yet. Files of recorded cases are removed."""
+        texts: dict[Place, str] = {}
+        done = self.unfinished()
+        for path in sorted(self.inflight.glob("*.*.kina")):
+            place = Place.parse(path.stem)
+            if place.position >= done.get(place.batch, place.position + 1):
+                texts[place] = path.read_text(errors="replace")
+            else:
+                path.unlink()
+        return texts
+
+    def landed(self, place: Place) -> None:
+        """The case at `place` is recorded: its file in flight is not needed any more."""
+        (self.inflight / f"{place}.kina").unlink(missing_ok=True)
+
+    def counts(self, kind: str) -> dict[str, float]:
+        rows = self._db.execute("SELECT name, n FROM counts WHERE kind = ? ORDER BY n DESC, name", (kind,))
+        return dict(rows)
+
+    def findings(self) -> list[Finding]:
+        """All findings in order of discovery."""
+        return [Finding(*row) for row in self._db.execute(f"SELECT {_COLUMNS} FROM findings ORDER BY rowid")]  # noqa: S608 (a constant)
+
+    def update(self, finding: Finding) -> None:
+        """Replace what is kept of the finding with this signature, but for its hits."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE findings SET state = ?, smallest = ?, text = ?, path = ? WHERE signature = ?",
+                (finding.state, finding.smallest, finding.text, finding.path, finding.signature),
+            )
+
+    def _agree_on(self, key: str, value: str) -> None:
+        with self._transaction():
+            self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
+            (kept,) = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        if kept != value:
+            raise StoreError(f"{self.folder}: this run has {key} {kept}, not {value}: choose another --run folder")
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        try:
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.folder}: the run cannot be recorded: {error}") from error
+
+
+_COLUMNS = "signature, state, place, variants, message, text, smallest, path, hits"
+_ADD_COUNT = "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
+_SET_DONE = "UPDATE batches SET done = max(done, ?) WHERE batch = ?"
+_ADD_FINDING = (
+    f"INSERT INTO findings ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET hits = hits + 1"  # noqa: S608 (a constant)
+)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """WAL with synchronous=NORMAL: safe against a killed process, and cheap enough for a commit after each case."""
+    try:
+        db = sqlite3.connect(path, isolation_level=None)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.executescript(_TABLES)
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: cannot be used as a run's record: {error}") from error
+    return db

@@ -1,0 +1,98 @@
+"""An engine for tests: the text of a case says, one line for each variant, what its variants do."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from fuzz import wire
+from fuzz.engines import Progress, Request
+from oracles.engine import Failure, Observation, Outcome
+
+BUILDS = (("a", "b"), ("c", "d"))
+
+
+def run_case(request: Request, progress: Progress) -> Iterator[tuple[str, Outcome]]:
+    deeds = dict(line.split(": ", 1) for line in request.text.splitlines())
+    progress("parse", request.variants)
+    if "all" in deeds:
+        DEEDS[deeds["all"]]()
+    for variant in request.variants:
+        progress("run", (variant,))
+        outcome = DEEDS[deeds.get(variant, "answer")]()
+        yield variant, outcome or Observation(dict(request.inputs), tuple(request.inputs.values()))
+
+
+def _abort() -> None:
+    print("python: Fusion.cpp:7: void fuse(): Assertion `depth > 0' failed.", file=sys.stderr, flush=True)
+    os.abort()
+
+
+def _segfault() -> None:
+    ctypes.string_at(0)
+
+
+def _hang() -> None:
+    while True:
+        time.sleep(1)
+
+
+def _eat_memory() -> None:
+    kept = []
+    while True:
+        kept.append(np.ones(1 << 24))
+
+
+def _garble_pipe() -> None:
+    os.write(int(sys.argv[2]), b"Segmentation fault? " * 100)
+
+
+def _flood_pipe() -> None:
+    while True:
+        wire.send(int(sys.argv[2]), wire.Message("progress", {"stage": "run", "variants": ["b"]}))
+
+
+def _shout() -> None:
+    print("KINA\0\0\0garbage" * 5000, flush=True)
+
+
+def _fill_disk() -> None:
+    while True:
+        print("x" * (1 << 20))
+
+
+def _close_pipe() -> None:
+    os.close(int(sys.argv[2]))
+    time.sleep(60)
+
+
+def _raise() -> None:
+    raise ZeroDivisionError("inside the engine")
+
+
+def _refuse() -> Outcome:
+    return Failure("check", "refused", "concat-dims", "`concat` needs equal sizes")
+
+
+DEEDS: dict[str, Callable[[], Outcome | None]] = {
+    "answer": lambda: None,
+    "refuse": _refuse,
+    "abort": _abort,
+    "segfault": _segfault,
+    "hang": _hang,
+    "eat memory": _eat_memory,
+    "garble": _garble_pipe,
+    "flood": _flood_pipe,
+    "shout": _shout,
+    "fill disk": _fill_disk,
+    "exit": lambda: os._exit(3),
+    "die": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "close": _close_pipe,
+    "raise": _raise,
+}
