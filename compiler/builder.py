@@ -18,7 +18,8 @@ from compiler.constants import dense, scalar_attribute
 from compiler.ops.conversion import convert_scalar
 from compiler.types import BOOL, I64, DType, TensorType, wide
 
-_ELEMENTS = {"F16": "f16", "BF16": "bf16", "F32": "f32", "F64": "f64", "I32": "i32", "I64": "i64", "BOOL": "i1"}
+# BOOL is stored as a byte, 0 or 1: the load and store of an i1 are an assertion failure in finalize-memref-to-llvm.
+_ELEMENTS = {"F16": "f16", "BF16": "bf16", "F32": "f32", "F64": "f64", "I32": "i32", "I64": "i64", "BOOL": "i8"}
 # The numbers of the predicates of arith.cmpf and arith.cmpi, from the dialect's definition.
 _COMPARISONS = {
     "float": ("arith.cmpf", {"eq": 1, "ge": 3, "lt": 4, "le": 5, "ord": 7, "ugt": 9, "ult": 11, "ne": 13}),
@@ -45,6 +46,7 @@ class Builder:
 
     def __init__(self, context: ir.Context) -> None:
         self._elements = {name: ir.Type.parse(text, context) for name, text in _ELEMENTS.items()}
+        self._bit = ir.IntegerType.get_signless(1, context)
         self.bits16 = ir.IntegerType.get_signless(16, context)
         self._index = ir.IndexType.get(context)
         self._iterators = [
@@ -54,7 +56,7 @@ class Builder:
         self._maps: dict[tuple[int, Dims], ir.Attribute] = {}
 
     def element(self, dtype: DType) -> ir.Type:
-        """The MLIR type of a scalar."""
+        """The MLIR type of an element in storage."""
         return self._elements[dtype.name]
 
     def tensor(self, type_: TensorType) -> ir.Type:
@@ -78,15 +80,25 @@ class Builder:
         return self.emit("arith.constant", result=element, value=scalar_attribute(dtype, element, value))
 
     def compare(self, predicate: str, dtype: DType, x: Scalar, y: Scalar) -> Scalar:
-        """x against y, both of `dtype`. On a NaN `eq ge lt le ord` are false, `ne ugt ult` true; ints are signed
-        but for `ugt`."""
+        """The bit that says how x stands to y, both of `dtype`.
+
+        On a NaN `eq ge lt le ord` are false, `ne ugt ult` true; ints are signed but for `ugt`.
+        """
         name, numbers = _COMPARISONS["float" if dtype.kind == "float" else "int"]
         number = ir.IntegerAttr.get(self.element(I64), numbers[predicate])
-        return self.emit(name, x, y, result=self.element(BOOL), predicate=number)
+        return self.emit(name, x, y, result=self._bit, predicate=number)
 
     def select(self, condition: Scalar, x: Scalar, y: Scalar) -> Scalar:
-        """x where the condition holds, else y."""
+        """x if the condition's bit is set, else y."""
         return self.emit("arith.select", condition, x, y, result=x.type)
+
+    def bit(self, x: Scalar) -> Scalar:
+        """The bit of a BOOL in storage."""
+        return self.emit("arith.trunci", x, result=self._bit)
+
+    def byte(self, bit: Scalar) -> Scalar:
+        """A bit as a BOOL in storage."""
+        return self.emit("arith.extui", bit, result=self.element(BOOL))
 
     def index(self, loop: int) -> Scalar:
         """The position on a loop, of MLIR's type index."""
@@ -192,31 +204,32 @@ class Builder:
         return self._maps[loops, dims]
 
     def widened(self, inputs: Operands, body: Body) -> Body:
-        """`body` with the scalars of F16 and BF16 inputs converted to F32 first; the inits' scalars stay."""
+        """`body` on scalars as they are computed with: F16 and BF16 as F32, BOOL as a bit. Inits stay as stored."""
 
         def wide_body(*scalars: Scalar) -> Scalar | Sequence[Scalar]:
-            dtypes = [x.type.dtype for x, _ in inputs]
-            reads = [convert_scalar(self, x, d, wide(d)) for x, d in zip(scalars, dtypes, strict=False)]
+            reads = [self._computed(x, read.type.dtype) for x, (read, _) in zip(scalars, inputs, strict=False)]
             return body(*reads, *scalars[len(reads) :])
 
         return wide_body
 
+    def _computed(self, x: Scalar, dtype: DType) -> Scalar:
+        return self.bit(x) if dtype == BOOL else convert_scalar(self, x, dtype, wide(dtype))
+
+    def _stored(self, x: Scalar, dtype: DType) -> Scalar:
+        return self.byte(x) if dtype == BOOL else convert_scalar(self, x, wide(dtype), dtype)
+
     def map(self, result: TensorType, inputs: Operands, body: Body) -> Value:
-        """One new element for each position of the result: `body` of the inputs' scalars."""
+        """One new element for each position of the result: `body` of the inputs' scalars, all as stored."""
         storage = [(self.empty(result), every(result.rank))]
         return self.generic(inputs, storage, lambda *scalars: [body(*scalars[:-1])])[0]
 
     def compute(self, result: TensorType, inputs: Operands, body: Body) -> Value:
-        """`map`, with F16 and BF16 computed in F32 and rounded once, when the body is done."""
+        """`map` with F16 and BF16 computed in F32 and rounded once, when the body is done, and BOOL as a bit."""
         wide_body = self.widened(inputs, body)
-
-        def rounded(*scalars: Scalar) -> Scalar:
-            return convert_scalar(self, wide_body(*scalars), wide(result.dtype), result.dtype)
-
-        return self.map(result, inputs, rounded)
+        return self.map(result, inputs, lambda *scalars: self._stored(wide_body(*scalars), result.dtype))
 
     def elementwise(self, result: TensorType, inputs: Sequence[Value], body: Body, *, exact: bool = False) -> Value:
-        """`compute` on inputs of the result's shape; an `exact` body rounds nothing and is a plain `map`."""
+        """`compute` on inputs of the result's shape; an `exact` body rounds nothing and is a `map`."""
         over = self.map if exact else self.compute
         return over(result, [(x, every(x.type.rank)) for x in inputs], body)
 
@@ -225,7 +238,7 @@ class Builder:
         return self.compute(result, [(x, every(x.type.rank)), (reduced, all_but(x.type.rank, axis))], body)
 
     def fold(self, x: Value, axis: int, starts: Sequence[Value], body: Body) -> list[Value]:
-        """Runs along `axis`: `body` takes x's next scalar, F16 and BF16 in F32, and an accumulator per start."""
+        """Runs along `axis`: `body` takes x's next scalar, F16 and BF16 as F32, and an accumulator per start."""
         rank = x.type.rank
         inputs, inits = [(x, every(rank))], [(start, all_but(rank, axis)) for start in starts]
         return self.generic(inputs, inits, self.widened(inputs, body), {axis})

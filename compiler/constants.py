@@ -11,16 +11,13 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from compiler.types import BF16, BOOL, DType, TensorType
+from compiler.types import BF16, DType, TensorType
 
-_FORMATS = {"F16": "<e", "F32": "<f", "F64": "<d", "I32": "<i", "I64": "<q"}
+_FORMATS = {"F16": "<e", "F32": "<f", "F64": "<d", "I32": "<i", "I64": "<q", "BOOL": "<?"}
 
 
 def dense(type_: TensorType, values: Sequence[float], mlir_type: ir.Type) -> ir.Attribute:
     """The elements attribute of a tensor constant, values in row-major order; a splat when all bits are equal."""
-    if type_.dtype == BOOL:
-        elements = [ir.BoolAttr.get(bool(value)) for value in values]
-        return ir.DenseElementsAttr.get(elements, mlir_type)
     packed = [_bytes(type_.dtype, value) for value in values]
     payload = packed[0] if len(set(packed)) == 1 else b"".join(packed)
     return ir.Attribute.parse(f'dense<"0x{payload.hex()}"> : {mlir_type}')
@@ -35,4 +32,4 @@ def scalar_attribute(dtype: DType, mlir_type: ir.Type, value: float) -> ir.Attri
     """The attribute of a scalar constant."""
     if dtype.kind == "float":
         return ir.FloatAttr.get(mlir_type, float(value))
-    return ir.BoolAttr.get(bool(value)) if dtype == BOOL else ir.IntegerAttr.get(mlir_type, int(value))
+    return ir.IntegerAttr.get(mlir_type, int(value))

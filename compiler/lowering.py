@@ -121,7 +121,7 @@ class _Scope:
         before, after = (region.blocks.append(*types) for region in op.regions)
         with ir.InsertionPoint(before):
             (condition,) = self.inside(expr, before).values(expr.cond)
-            ir.Operation.create("scf.condition", operands=[self.element(condition), *before.arguments])
+            ir.Operation.create("scf.condition", operands=[self.bit(condition), *before.arguments])
         with ir.InsertionPoint(after):
             results = self.inside(expr, after).block(expr.body)
             ir.Operation.create("scf.yield", operands=[x.mlir for x in results])
@@ -132,7 +132,7 @@ class _Scope:
         carried = {carry.name: Value(arg, carry.type) for carry, arg in zip(expr.carries, block.arguments, strict=True)}
         return _Scope(self.b, self.signatures, {**self.env, **carried})
 
-    def element(self, x: Value) -> ir.Value:
-        """The only element of a tensor of any rank."""
+    def bit(self, x: Value) -> ir.Value:
+        """The bit of a BOOL tensor of one element and any rank."""
         zero = self.b.emit("arith.constant", result=ir.IndexType.get(), value=ir.IntegerAttr.get(ir.IndexType.get(), 0))
-        return self.b.extract(x, [zero] * x.type.rank)
+        return self.b.bit(self.b.extract(x, [zero] * x.type.rank))

@@ -28,7 +28,7 @@ def _lower_cast(b: Builder, args: Sequence[Value], _attrs: Attrs, result: Tensor
 
 
 def convert_scalar(b: Builder, x: Scalar, source: DType, target: DType) -> Scalar:
-    """x of dtype `source` as a scalar of dtype `target`."""
+    """x of dtype `source` as a scalar of dtype `target`, both as stored."""
     return x if source == target else _CONVERSIONS[source.kind, target.kind](b, x, source, target)
 
 
@@ -112,7 +112,7 @@ def _int_to_int(b: Builder, x: Scalar, source: DType, target: DType) -> Scalar:
 
 
 def _to_bool(b: Builder, x: Scalar, source: DType, _target: DType) -> Scalar:
-    return b.compare("ne", source, x, b.scalar(source, 0))
+    return b.byte(b.compare("ne", source, x, b.scalar(source, 0)))
 
 
 def _bool_to_int(b: Builder, x: Scalar, _source: DType, target: DType) -> Scalar:
@@ -120,7 +120,7 @@ def _bool_to_int(b: Builder, x: Scalar, _source: DType, target: DType) -> Scalar
 
 
 def _bool_to_float(b: Builder, x: Scalar, _source: DType, target: DType) -> Scalar:
-    return b.select(x, b.scalar(target, 1), b.scalar(target, 0))
+    return b.select(b.bit(x), b.scalar(target, 1), b.scalar(target, 0))
 
 
 _CONVERSIONS: dict[tuple[str, str], Callable[[Builder, Scalar, DType, DType], Scalar]] = {

@@ -108,7 +108,7 @@ def _infer_select(types: Sequence[TensorType], _attrs: Attrs) -> TensorType:
 
 
 def _lower_select(b: Builder, args: Sequence[Value], _attrs: Attrs, result: TensorType) -> Value:
-    return b.elementwise(result, args, b.select, exact=True)
+    return b.elementwise(result, args, lambda c, x, y: b.select(b.bit(c), x, y), exact=True)
 
 
 ELEMENTWISE = (
