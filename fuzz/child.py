@@ -7,12 +7,8 @@ it, and that turns its death into an outcome, is `sandbox`.
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import importlib
-import os
-import resource
-import signal
 import sys
 import time
 from typing import cast
@@ -20,8 +16,7 @@ from typing import cast
 from fuzz import wire
 from fuzz.engines import Engine, Request
 from fuzz.outcomes import message_of
-
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+from fuzz.process import confine
 
 
 def main() -> None:
@@ -37,24 +32,6 @@ def main() -> None:
         except wire.Closed:
             return
         _serve(engine, message, write_fd)
-
-
-def confine(memory: int, file_size: int) -> None:
-    """Limit this process: address space and file size in bytes, no core dumps, death with the parent (on Linux)."""
-    die_with_parent()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
-
-def die_with_parent() -> None:
-    """Ask the kernel for SIGKILL when the parent dies. Elsewhere than on Linux the end of the pipe has to do."""
-    if sys.platform != "linux":
-        return
-    parent = os.getppid()
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died in between
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 class _Clock:

@@ -13,7 +13,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,24 +22,18 @@ from pathlib import Path
 from fuzz import wire
 from fuzz.engines import Request
 from fuzz.outcomes import STAGES, outcome_of
+from fuzz.process import Worker, kill, last_words, spawn
 from oracles.engine import Failure, Outcome, Stage
 
-ROOT = Path(__file__).resolve().parent.parent
-# A lane and its child share one core with no one else's threads; a fixed hash seed keeps what they do repeatable.
-ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1") | {
-    "PYTHONHASHSEED": "0"
-}
-
-_TAIL = 8 << 10  # bytes of the child's own words that are read after a death
 _START_SECONDS = 60.0  # importing MLIR takes half a second; the rest is for a machine that swaps
 _DRAIN_SECONDS = 1.0  # a child that has answered in time may still have to push its answer through the pipe
 _EXIT_SECONDS = 5.0  # between the end of the pipe and the end of the process
 
 _TELLING = re.compile(
-    rb"^.*(Assertion .* failed|LLVM ERROR|terminate called|UNREACHABLE|free\(\): ).*|^[\w.]+(Error|Exception): .*",
+    r"^.*(Assertion .* failed|LLVM ERROR|terminate called|UNREACHABLE|free\(\): ).*|^[\w.]+(Error|Exception): .*",
     re.MULTILINE,
 )
-_STARVED = re.compile(rb"out of memory|bad_alloc|MemoryError|Cannot allocate memory", re.IGNORECASE)
+_STARVED = re.compile("out of memory|bad_alloc|MemoryError|Cannot allocate memory", re.IGNORECASE)
 
 
 class SandboxError(Exception):
@@ -67,9 +60,7 @@ class Report:
 
 @dataclass(slots=True)
 class _Child:
-    process: subprocess.Popen[bytes]
-    read_fd: int
-    write_fd: int
+    worker: Worker
     directory: Path
     builds: tuple[tuple[str, ...], ...] = ()
     cases: int = 0
@@ -102,7 +93,7 @@ class Sandbox:
 
     @property
     def pid(self) -> int:
-        return self._child.process.pid
+        return self._child.worker.process.pid
 
     def run(self, request: Request) -> Report:
         """One outcome for each variant of `request`. Raises `SandboxError` when no child can be started."""
@@ -111,6 +102,30 @@ class Sandbox:
 
     def start(self, request: Request) -> None:
         """Hand the case to the child and return, so that the caller can work meanwhile. `finish` must follow."""
+        if self._request is not None:  # its `finish` was never called: the answers in the pipe are another case's
+            self._replace()
+        self._killed_before = False
+        self._send(request)
+
+    def finish(self) -> Report:
+        """What became of the case handed over by `start`."""
+        report = Report()
+        while self._request is not None:
+            self._collect(self._request, report)
+            left = tuple(variant for variant in self._request.variants if variant not in report.outcomes)
+            rest, self._request = replace(self._request, variants=left), None
+            if left:
+                self._send(rest)
+        if self._child.cases >= self._limits.cases:
+            self._replace()
+        return report
+
+    def close(self) -> None:
+        """Kill the child and its whole process group and remove its directory."""
+        kill(self._child.worker)
+        shutil.rmtree(self._child.directory, ignore_errors=True)
+
+    def _send(self, request: Request) -> None:
         self._await_ready()
         self._request = request
         self._deadline = time.monotonic() + self._limits.seconds
@@ -118,37 +133,7 @@ class Sandbox:
         os.truncate(self._child.log, 0)
         fields = {"text": request.text, "pipeline": request.pipeline, "variants": request.variants}
         with contextlib.suppress(wire.Closed):  # it died meanwhile: `finish` sees the same end of the pipe
-            wire.send(self._child.write_fd, wire.Message("run", fields, request.inputs))
-
-    def finish(self) -> Report:
-        """What became of the case handed over by `start`."""
-        request, report = self._request, Report()
-        if request is None:
-            raise ValueError("no case was started")
-        self._killed_before = False
-        while True:
-            self._collect(request, report)
-            left = tuple(variant for variant in request.variants if variant not in report.outcomes)
-            if not left:
-                break
-            request = replace(request, variants=left)
-            self.start(request)
-        self._request = None
-        if self._child.cases >= self._limits.cases:
-            self._replace()
-        return report
-
-    def close(self) -> None:
-        """Kill the child and its whole process group and remove its directory."""
-        child = self._child
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.process.pid, signal.SIGKILL)
-        child.process.wait()
-        if child.read_fd >= 0:
-            os.close(child.read_fd)
-            os.close(child.write_fd)
-            child.read_fd = child.write_fd = -1
-        shutil.rmtree(child.directory, ignore_errors=True)
+            wire.send(self._child.worker.write_fd, wire.Message("run", fields, request.inputs))
 
     def _collect(self, request: Request, report: Report) -> None:
         """Read the child's answers into `report`; if it dies, blame the variants that were at work and replace it."""
@@ -178,7 +163,7 @@ class Sandbox:
     def _messages(self) -> Iterator[wire.Message]:
         """The child's messages, "done" last."""
         while True:
-            message = wire.receive(self._child.read_fd, self._deadline)
+            message = wire.receive(self._child.worker.read_fd, self._deadline)
             yield message
             if message.kind == "done":
                 return
@@ -191,12 +176,12 @@ class Sandbox:
         if isinstance(error, wire.Garbage):
             return Failure("protocol", "garbage", "", str(error))
         try:
-            status = self._child.process.wait(_EXIT_SECONDS)
+            status = self._child.worker.process.wait(_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             return Failure("protocol", "garbage", "", "the child closed its pipe and lives on")
-        words = _tail(self._child.log)
+        words = last_words(self._child.log)
         starved = status == -signal.SIGKILL or _STARVED.search(words)  # nobody but the kernel sends it SIGKILL here
-        return Failure(stage, "oom" if starved else "crash", "", _last_words(words, status))
+        return Failure(stage, "oom" if starved else "crash", "", _epitaph(words, status))
 
     def _replace(self) -> None:
         self.close()
@@ -204,36 +189,19 @@ class Sandbox:
 
     def _spawn(self) -> _Child:
         directory = Path(tempfile.mkdtemp(prefix="kina-", dir=self._directory))
-        child_read, write_fd = os.pipe()
-        read_fd, child_write = os.pipe()
-        bounds = [str(self._limits.memory), str(self._limits.file_size)]
-        command = [sys.executable, "-m", "fuzz.child", str(child_read), str(child_write), self._engine, *bounds]
-        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-        environment = os.environ | ENVIRONMENT | {"PYTHONPATH": path, "TMPDIR": str(directory)}
-        with (directory / "child.log").open("ab") as log:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=directory,
-                env=environment,
-                pass_fds=(child_read, child_write),
-                start_new_session=True,
-            )
-        os.close(child_read)
-        os.close(child_write)
-        return _Child(process, read_fd, write_fd, directory)
+        arguments = [self._engine, str(self._limits.memory), str(self._limits.file_size)]
+        environment = {"TMPDIR": str(directory)}
+        return _Child(spawn("fuzz.child", arguments, directory / "child.log", directory, environment), directory)
 
     def _await_ready(self) -> None:
         child = self._child
         if child.builds:
             return
         try:
-            message = wire.receive(child.read_fd, time.monotonic() + _START_SECONDS)
+            message = wire.receive(child.worker.read_fd, time.monotonic() + _START_SECONDS)
             child.builds = tuple(tuple(map(str, build)) for build in message.fields["builds"])
         except (wire.Closed, wire.Garbage, wire.TimedOut, KeyError, TypeError) as error:
-            words = _tail(child.log).decode(errors="replace")
+            words = last_words(child.log)
             self.close()
             raise SandboxError(f"the engine `{self._engine}` does not start ({error!r})\n{words}") from error
 
@@ -266,15 +234,9 @@ def _seconds(message: wire.Message) -> dict[str, float]:
     return {str(stage): float(value) for stage, value in seconds.items()}
 
 
-def _tail(log: Path) -> bytes:
-    with log.open("rb") as stream:
-        stream.seek(max(0, log.stat().st_size - _TAIL))
-        return stream.read()
-
-
-def _last_words(words: bytes, status: int) -> str:
+def _epitaph(words: str, status: int) -> str:
     """One telling line (an assertion's text names the bug), then how the process ended and the rest of its words."""
     ended = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
     telling = _TELLING.search(words)
-    first = telling.group().decode(errors="replace").strip() if telling else ended
-    return "\n".join(dict.fromkeys((first, ended, words.decode(errors="replace").strip())))
+    first = telling.group().strip() if telling else ended
+    return "\n".join(filter(None, dict.fromkeys((first, ended, words))))
