@@ -152,7 +152,8 @@ class Attention:
             scores = body.step("scaled", self._scaled(scores))
         if self.masked:
             whole = (dims.batch, dims.heads, self.new, self.total)
-            scores = body.step("masked", self._plus(scores, self._broadcast("mask", whole)))
+            mask = op("broadcast", "mask", shape=whole) if self.style.signs else self._broadcast("mask", whole)
+            scores = body.step("masked", self._plus(scores, mask))  # below a sign, a bare broadcast has no sibling
         if not self.style.turned:
             return body.step("probs", op("softmax", scores, axis=3))
         turned = op("softmax", op("transpose", scores, perm=(0, 1, 3, 2)), axis=2)
