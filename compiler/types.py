@@ -100,7 +100,7 @@ class TensorType:
 
 
 def round_to(dtype: DType, value: Fraction) -> float:
-    """The dtype's value nearest to `value`, ties to even; overflow gives an infinity.
+    """The dtype's value nearest to `value`, ties to even; overflow gives an infinity, underflow a zero of its sign.
 
     Rounds once from the exact number, so a decimal literal never suffers double rounding.
     """
@@ -110,9 +110,8 @@ def round_to(dtype: DType, value: Fraction) -> float:
     quantum_exponent = max(exponent, 1 - dtype.max_exponent) - dtype.precision + 1
     quantum = Fraction(2) ** quantum_exponent
     rounded = round(value / quantum) * quantum  # Python's round is to nearest even
-    if abs(rounded) > Fraction(dtype.max_finite):
-        return math.copysign(math.inf, value)
-    return float(rounded)
+    magnitude = math.inf if abs(rounded) > Fraction(dtype.max_finite) else float(abs(rounded))
+    return -magnitude if value < 0 else magnitude
 
 
 def _floor_log2(value: Fraction) -> int:
