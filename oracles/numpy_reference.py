@@ -71,19 +71,21 @@ def _minimum(a: Array, b: Array) -> Array:
 
 def _max(x: Array, axis: int) -> Array:
     """np.max; where it is a zero, +0 if there is one (x + 0 turns -0 into +0 and keeps the rest)."""
-    top = np.max(x, axis=axis)
+    top = np.asarray(np.max(x, axis=axis))
     has_positive_zero = np.any((x == 0) & ~np.signbit(x), axis=axis)
     return np.where((top == 0) & has_positive_zero, top + 0, top)
 
 
 def _softmax(x: Array, axis: int) -> Array:
     """By its definition: NumPy has no operator for it."""
-    weights = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return weights / np.sum(weights, axis=axis, keepdims=True)
+    weights: Array = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    shares: Array = weights / np.sum(weights, axis=axis, keepdims=True)
+    return shares
 
 
 def _pad(x: Array, axis: int, low: int, high: int) -> Array:
-    return np.pad(x, [(low, high) if at == axis else (0, 0) for at in range(x.ndim)])
+    amounts = [(low, high) if at == axis else (0, 0) for at in range(x.ndim)]
+    return np.asarray(np.pad(x, amounts))
 
 
 def _slice(x: Array, axis: int, start: int, stop: int) -> Array:
@@ -94,10 +96,20 @@ def _cast(x: Array, dtype: str) -> Array:
     """Float to int truncates, saturates and makes 0 of NaN; to BOOL is "differs from 0"; to a float changes nothing."""
     target = DTYPES[dtype]
     if target.kind == "float":
-        return x.astype(np.float64)
+        return _to_odd_float64(x) if x.dtype == np.int64 and target.bits < 64 else x.astype(np.float64)
     if target.kind == "int" and x.dtype.kind == "f":
         return _saturated(x, target)
     return x.astype(NATIVE[dtype])
+
+
+def _to_odd_float64(x: Array) -> Array:
+    """int64 to float64; beyond 2**53 the bits that have no room make the last one odd.
+
+    So that `quantize` rounds to a narrower float as if once, for the reason given in `_to_odd_float32`.
+    """
+    dropped = 11  # 64 bits less the 53 of a float64
+    odd = (x >> dropped) | ((x & (1 << dropped) - 1) != 0)
+    return np.where(np.abs(x.astype(np.float64)) < 2.0**53, x, odd * 2.0**dropped)
 
 
 def _saturated(x: Array, target: DType) -> Array:
