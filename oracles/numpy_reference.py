@@ -31,7 +31,8 @@ NATIVE: dict[str, np.dtype[Any]] = {
 
 def hold(array: Array) -> Array:
     """A fresh copy: any float as float64 (exact), ints and bools as they are."""
-    return np.array(array, np.float64) if array.dtype.kind not in "ib" else np.array(array)
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        return np.array(array, array.dtype if array.dtype.kind in "ib" else np.float64)
 
 
 def quantize(array: Array, dtype: DType) -> Array:

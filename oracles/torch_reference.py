@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from compiler.types import DTYPES, DType
+from oracles import numpy_reference
 from oracles.engine import Array
 from oracles.evaluator import Library
 
@@ -24,7 +24,7 @@ HELD |= {"I32": torch.int32, "I64": torch.int64, "BOOL": torch.bool}
 
 def hold(array: Array) -> Tensor:
     """A fresh tensor: any float as float64 (exact), ints and bools as they are."""
-    return torch.from_numpy(np.array(array, np.float64) if array.dtype.kind not in "ib" else np.array(array))
+    return torch.from_numpy(numpy_reference.hold(array))
 
 
 def _rem(a: Tensor, b: Tensor) -> Tensor:
