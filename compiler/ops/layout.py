@@ -72,7 +72,8 @@ def _infer_transpose(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
 
 
 def _lower_transpose(b: Builder, args: Sequence[Value], attrs: Attrs, result: TensorType) -> Value:
-    return b.transpose(args[0], result, ints_attr(attrs, "perm"))
+    """Rank 0 has nothing to permute, and linalg.transpose's verifier cannot take it."""
+    return b.transpose(args[0], result, ints_attr(attrs, "perm")) if result.rank else args[0]
 
 
 def _infer_broadcast(types: Sequence[TensorType], attrs: Attrs) -> TensorType:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import mlir
@@ -17,7 +18,6 @@ from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 
 from compiler.arrays import NUMPY, Array, numpy_dtype
-from types import SimpleNamespace
 from compiler.lowering import lower
 from compiler.ops import OPS
 from compiler.syntax import Apply, AttrValue, Block, Fn, Name, Param, Program

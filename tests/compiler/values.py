@@ -7,8 +7,9 @@ never from the formula that the lowering uses.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 
@@ -42,6 +43,11 @@ def array(dtype: str, values: Iterable[Scalar]) -> Array:
         return np.array(list(values), NUMPY[dtype])
     rounded = [round_float(kind, value) for value in values]
     return np.array(rounded, np.float64).astype(NUMPY[dtype])
+
+
+def rows(dtype: str, values: Sequence[Sequence[Scalar]]) -> Array:
+    """`array` of rank 2."""
+    return array(dtype, chain.from_iterable(values)).reshape(len(values), -1)
 
 
 def round_float(dtype: DType, value: Scalar | Fraction) -> float:
