@@ -24,7 +24,9 @@ from oracles.engine import Array
 A = TypeVar("A")  # an array of the library: np.ndarray or torch.Tensor
 Attrs = Mapping[str, AttrValue]
 
-TRIP_CAP = 10_000  # trips of one `while`; a drawn loop makes a few, and one that never ends must not hang the oracle
+STEP_CAP = 100_000  # ops, calls and trips of one run: a rollout of 32 tokens takes 1,000, and no program may hang us
+REFUSALS = (TypeError, ValueError, IndexError, RuntimeError, MemoryError)
+"""What NumPy and PyTorch raise on operands that an op does not take."""
 
 
 class EvaluationError(Exception):
@@ -93,12 +95,15 @@ def evaluate(
     library: Library[A],
     hooks: Hooks[A] | None = None,
 ) -> Evaluation[A]:
-    """Runs `@main` on `inputs` (native dtypes, by placeholder). Raises `EvaluationError`."""
+    """Runs `@main` on `inputs` (native dtypes, by placeholder). Raises `EvaluationError`, and what the hooks raise."""
     if program.main is None:
         raise EvaluationError("the program has no @main")
     walk = _Walk(program, inputs, library, hooks if hooks is not None else Hooks())
     lets: dict[str, Val[A]] = {}
-    results = walk.block(program.main, lets, _Scope(""))
+    try:
+        results = walk.block(program.main, lets, _Scope(""))
+    except RecursionError as error:
+        raise EvaluationError("the program's calls are nested too deep for the reference") from error
     return Evaluation(lets, tuple(results))
 
 
@@ -106,12 +111,7 @@ def apply_table(library: Library[A], op: str, args: Sequence[Val[A]], attrs: Att
     """The library's own result of one op, and the dtype that the language gives it. Raises `EvaluationError`."""
     try:
         array = library.table[op](*(arg.array for arg in args), **attrs)
-    except (
-        TypeError,
-        ValueError,
-        IndexError,
-        RuntimeError,
-    ) as error:  # what the libraries raise on operands they refuse
+    except REFUSALS as error:
         raise EvaluationError(f"`{op}`: {error}") from error
     return Val(array, result_dtype(op, args, attrs))
 
@@ -142,12 +142,13 @@ Env = dict[str, Val[A]]
 
 
 class _Walk(Generic[A]):
-    """One run. The only state is the count of calls, which names them."""
+    """One run. Its state: how often each fn was called, which names the calls, and how many steps were taken."""
 
     def __init__(self, program: Program, inputs: Mapping[str, Array], library: Library[A], hooks: Hooks[A]) -> None:
         self.fns = {fn.name: fn for fn in program.fns}
         self.inputs, self.library, self.hooks = inputs, library, hooks
         self.calls: Counter[str] = Counter()
+        self.steps = 0
 
     def block(self, block: Block, env: Env[A], scope: _Scope) -> list[Val[A]]:
         """The results of a block; its lets are added to `env`."""
@@ -212,9 +213,15 @@ class _Walk(Generic[A]):
     def expanded(self, op: str, value: Val[A], siblings: Sequence[Val[A]], site: Site) -> Val[A]:
         return self.op("broadcast", [value], {"shape": _sibling_shape(op, value, siblings, site)}, site)
 
+    def step(self, site: Site) -> None:
+        self.steps += 1
+        if self.steps > STEP_CAP:
+            raise EvaluationError(f"the program has not ended after {STEP_CAP} steps, at `{site.path}`")
+
     def op(self, op: str, args: Sequence[Val[A]], attrs: Attrs, site: Site) -> Val[A]:
         if op not in self.library.table:
             raise EvaluationError(f"`{op}` in `{site.path}` is neither an op nor a fn")
+        self.step(site)
         if self.hooks.apply is not None:
             return self.hooks.apply(op, args, attrs, site)
         return apply_table(self.library, op, args, attrs)
@@ -222,6 +229,7 @@ class _Walk(Generic[A]):
     def call(self, fn: Fn, args: Sequence[Val[A]], site: Site) -> Sequence[Val[A]]:
         if len(args) != len(fn.params):
             raise EvaluationError(f"`{fn.name}` in `{site.path}` takes {len(fn.params)} values, got {len(args)}")
+        self.step(site)
         if self.hooks.call is not None:
             return self.hooks.call(fn.name, args, site)
         self.calls[fn.name] += 1
@@ -230,19 +238,27 @@ class _Walk(Generic[A]):
 
     def loop(self, loop: While, env: Env[A], scope: _Scope, name: str) -> list[Val[A]]:
         carried = [self.value(carry.init, env, scope, name) for carry in loop.carries]
-        for trip in range(TRIP_CAP):
+        trip = 0
+        while True:  # ended by the condition, or by `step`
             inside = _Scope(scope.prefix, f"{scope.suffix}@{trip}")
+            self.step(inside.site(name))
             trip_env = dict(env)
             for carry, value in zip(loop.carries, carried, strict=True):
                 trip_env[carry.name] = self.bound(inside.site(carry.name, carry.span), value)
-            cond_name = f"{name}.cond"
-            cond = self.bound(inside.site(cond_name), self.value(loop.cond, trip_env, inside, cond_name))
-            if not _truth(cond, inside.site(cond_name)):
+            if not self.goes_on(loop, trip_env, inside, f"{name}.cond"):
                 return [trip_env[carry.name] for carry in loop.carries]
             carried = self.block(loop.body, trip_env, inside)
             if len(carried) != len(loop.carries):
-                raise EvaluationError(f"a `while` in `{name}` carries {len(loop.carries)} values, got {len(carried)}")
-        raise EvaluationError(f"the `while` in `{scope.site(name).path}` has not ended after {TRIP_CAP} trips")
+                raise EvaluationError(f"the `while` in `{name}` carries {len(loop.carries)} values, not {len(carried)}")
+            trip += 1
+
+    def goes_on(self, loop: While, env: Env[A], scope: _Scope, name: str) -> bool:
+        cond = self.bound(scope.site(name), self.value(loop.cond, env, scope, name))
+        if cond.dtype is not BOOL or math.prod(_shape(cond)) != 1:
+            raise EvaluationError(
+                f"`{scope.site(name).path}` is {cond.dtype} of shape {list(_shape(cond))}, not one BOOL"
+            )
+        return bool(cond.array.reshape(()).item())  # type: ignore[attr-defined] # both libraries' arrays have it
 
 
 def _look_up(env: Env[A], name: str, site: Site) -> Val[A]:
@@ -279,9 +295,3 @@ def _sibling_shape(op: str, value: Val[A], siblings: Sequence[Val[A]], site: Sit
 
 def _shape(value: Val[Any]) -> tuple[int, ...]:
     return tuple(int(dim) for dim in value.array.shape)
-
-
-def _truth(cond: Val[Any], site: Site) -> bool:
-    if cond.dtype is not BOOL or math.prod(_shape(cond)) != 1:
-        raise EvaluationError(f"`{site.path}` is not one BOOL but {cond.dtype} of shape {list(_shape(cond))}")
-    return bool(cond.array.reshape(()).item())
