@@ -1,0 +1,82 @@
+"""Claims of a case: two values of `@main`, computed by different routes, that must be equal, or must not be.
+
+`a == b` holds within the sum of both bounds, bitwise where both are exact; `a != b` is a control that must come out
+different. A claim that the references themselves do not bear out is the case's fault, not the target's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from oracles.case import Claim
+from oracles.compare import Allowed, ratio
+from oracles.engine import Array, Observation
+from oracles.evaluator import EvaluationError
+from oracles.tracing import Trace, Traced
+from oracles.verdict import Disagree, Undecided
+
+
+def judge_claims(claims: Sequence[Claim], run: Trace, outcome: Observation) -> Disagree | Undecided | None:
+    """The first claim that is broken, else the first that cannot be decided."""
+    undecided: Undecided | None = None
+    for claim in claims:
+        verdict = _judge_claim(claim, run, outcome)
+        if isinstance(verdict, Disagree):
+            return verdict
+        undecided = undecided or verdict
+    return undecided
+
+
+def unseparated(claims: Sequence[Claim], run: Trace) -> list[Claim]:
+    """The controls whose two sides the references cannot tell apart."""
+    return [claim for claim in claims if claim.relation == "!=" and not _separated(*_sides(claim, run), run)]
+
+
+def _sides(claim: Claim, run: Trace) -> tuple[Traced, Traced]:
+    for name in (claim.left, claim.right):
+        if name not in run.lets:
+            raise EvaluationError(f"a claim names `{name}`, which is no let of @main")
+    return run.lets[claim.left], run.lets[claim.right]
+
+
+def _judge_claim(claim: Claim, run: Trace, outcome: Observation) -> Disagree | Undecided | None:
+    left, right = _sides(claim, run)
+    words = f"{claim.left} {claim.relation} {claim.right}"
+    if claim.relation == "!=" and not _separated(left, right, run):
+        return left.unknown or right.unknown or Undecided("control-not-separated", "!=")
+    if claim.relation == "==":
+        reach = _furthest(left.array, right.array, left, right, run)
+        if reach > 1:
+            return Disagree("oracle", "claim-false", "==", f"{words} is false by {reach:.2g} × the legal error", words)
+    if claim.left not in outcome.lets or claim.right not in outcome.lets:
+        return left.unknown or right.unknown  # not seen: the values that were have been judged
+    reach = _furthest(outcome.lets[claim.left], outcome.lets[claim.right], left, right, run)
+    if (claim.relation == "==") == (reach > 1):
+        message = f"{words} is broken: {reach:.2g} × the legal error"
+        return Disagree("run", "claim-broken", claim.relation, message, words)
+    return left.unknown or right.unknown
+
+
+def _separated(left: Traced, right: Traced, run: Trace) -> bool:
+    return _furthest(left.array, right.array, left, right, run, 2.0) > 2
+
+
+def _furthest(a: Array, b: Array, left: Traced, right: Traced, run: Trace, limit: float = 1.0) -> float:
+    """The largest distance of `a` and `b` in units of both bounds together; sharp if it decides about `limit`."""
+    if left.array.shape != right.array.shape or left.dtype is not right.dtype:
+        return np.inf
+    loose = _distance(a, b, left, left.err, right.err)
+    if loose > limit or left.dtype.kind != "float":
+        return loose
+    if _distance(a, b, left, run.least_bound(left), run.least_bound(right)) <= limit:
+        return loose
+    return _distance(a, b, left, *run.bounds([left, right]))
+
+
+def _distance(a: Array, b: Array, like: Traced, bound_a: Array | None, bound_b: Array | None) -> float:
+    bounds = [bound for bound in (bound_a, bound_b) if bound is not None]
+    bound = np.asarray(sum(bounds)) if bounds else None
+    value = b.astype(np.float64) if like.dtype.kind == "float" else b
+    return float(ratio(a, Allowed(value, like.dtype, bound)).max())

@@ -1,0 +1,191 @@
+"""The verdict on what an engine made of a case.
+
+The references of a case are computed once (`references`) and serve every engine variant (`judge`). A value that lies
+within what its last rounding alone allows is fine and one beyond the forward bound is not; only in between is the sharp
+bound needed, a backward pass. Where an argmax is open and the target's choice was seen and is admissible, the
+references are run again on that choice. What is allowed is `tracing`'s, how arrays are compared is `compare`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from compiler.syntax import Apply, Block, Expr, Name, Program, While
+from oracles.case import Case, Claim
+from oracles.claims import judge_claims, unseparated
+from oracles.compare import Allowed, difference, form_difference, ratio
+from oracles.engine import Array, Failure, Observation, Outcome
+from oracles.tracing import Trace, Traced, trace
+from oracles.verdict import Agree, Disagree, Undecided, Verdict
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class References:
+    """Both references' values of one case and their bounds; runs on other choices of open argmaxes are kept."""
+
+    case: Case
+    inputs: Mapping[str, Array]
+    base: Trace
+    followed: dict[tuple[tuple[int, bytes], ...], Trace] = field(default_factory=dict)
+
+    def run(self, follow: Mapping[int, Array]) -> Trace:
+        """The run that takes over these choices."""
+        if not follow:
+            return self.base
+        key = tuple((serial, choice.tobytes()) for serial, choice in follow.items())
+        if key not in self.followed:
+            self.followed[key] = trace(self.case.program, self.inputs, follow)
+        return self.followed[key]
+
+
+def references(case: Case, inputs: Mapping[str, Array]) -> References:
+    """Runs both references on native inputs. Raises `EvaluationError` where they cannot follow the program."""
+    return References(case, inputs, trace(case.program, inputs))
+
+
+def separated(case: Case, inputs: Mapping[str, Array]) -> list[Claim]:
+    """The `!=` claims of a case that are useless: the references themselves cannot tell the two sides apart."""
+    return unseparated(case.claims, references(case, inputs).base)
+
+
+def judge_case(case: Case, inputs: Mapping[str, Array], outcome: Outcome) -> Verdict:
+    """`judge` for a single outcome."""
+    return judge(references(case, inputs), outcome)
+
+
+def judge(refs: References, outcome: Outcome) -> Verdict:
+    """The first thing wrong in the order of `@main`, claims last; else the first thing unknown; else Agree."""
+    if isinstance(outcome, Failure):
+        return Disagree(outcome.stage, outcome.symptom, outcome.culprit, outcome.message)
+    found = refs.base.contradiction
+    if found is not None:
+        return Disagree("oracle", "contradiction", found.op, f"in {found.path}: {found.message}", found.path)
+    if len(outcome.results) != len(refs.base.results):
+        return Disagree(
+            "run", "wrong-results", "main", f"{len(outcome.results)} results, must be {len(refs.base.results)}"
+        )
+    follow: dict[int, Array] = {}
+    while True:
+        run = refs.run(follow)
+        verdict = _judge_values(refs.case.program, run, outcome)
+        if not isinstance(verdict, _Choice):
+            break
+        follow[verdict.serial] = verdict.choice
+    if isinstance(verdict, Disagree):
+        return verdict
+    claimed = judge_claims(refs.case.claims, run, outcome)
+    if isinstance(claimed, Disagree) or isinstance(verdict, Agree):
+        return claimed or verdict
+    return verdict
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choice:
+    """An admissible choice of the target at an open argmax that the references have not followed yet."""
+
+    serial: int
+    choice: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """One observed value beside the reference's. `culprit` is the op or fn that its let applies."""
+
+    name: str
+    culprit: str
+    target: Array
+    value: Traced
+
+
+def observed(program: Program, run: Trace, outcome: Observation) -> Iterator[Seen]:
+    """The observed lets in the order of `@main`, then the results that are not among them."""
+    main = program.main if program.main is not None else Block((), ())
+    culprits = {name: _callee(let.value) for let in main.lets for name in let.names}
+    for name, value in run.lets.items():
+        if name in outcome.lets:
+            yield Seen(name, culprits[name], outcome.lets[name], value)
+    blame = _result_culprits(main, culprits, len(run.results))
+    for index, (value, target) in enumerate(zip(run.results, outcome.results, strict=True)):
+        if not any(target is array for array in outcome.lets.values()):
+            yield Seen(f"result[{index}]", blame[index], target, value)
+
+
+def _callee(expr: Expr) -> str:
+    match expr:
+        case Apply():
+            return expr.callee
+        case While():
+            return "while"
+        case Name():
+            return "let"
+        case _:
+            return "input"
+
+
+def _result_culprits(main: Block, culprits: Mapping[str, str], count: int) -> list[str]:
+    if len(main.result) != count:  # a call with several results is flattened
+        return ["result"] * count
+    return [culprits[e.id] if isinstance(e, Name) and e.id in culprits else _callee(e) for e in main.result]
+
+
+def _judge_values(program: Program, run: Trace, outcome: Observation) -> Verdict | _Choice:
+    seen = list(observed(program, run, outcome))
+    run.bounds([item.value for item in seen if _in_doubt(item, run)])  # one backward pass for all of them
+    undecided: Undecided | None = None
+    agree = Agree()
+    for item in seen:
+        verdict = judge_value(item, run)
+        if isinstance(verdict, Disagree | _Choice):
+            return verdict
+        if isinstance(verdict, Undecided):
+            undecided = undecided or verdict
+        else:
+            agree = agree + verdict
+    return undecided or agree
+
+
+def _in_doubt(item: Seen, run: Trace) -> bool:
+    """Does an element lie farther off than the last rounding explains, so that the sharp bound must be known?"""
+    value = item.value
+    if value.graph is None or value.err is None or item.target.shape != value.array.shape:
+        return False
+    least = run.least_bound(value)
+    open_ = np.isfinite(value.err) & (value.err > least * (1 + 2.0**-20))
+    off = ratio(item.target, Allowed(value.array, value.dtype, least)) > 1
+    return bool((open_ & off).any())
+
+
+def judge_value(item: Seen, run: Trace) -> Agree | Undecided | Disagree | _Choice:
+    """One value, by the sharpest bound that has been computed."""
+    value, target = item.value, item.target
+    found = form_difference(item.name, target, value.dtype, value.array.shape)
+    allowed = Allowed(value.array, value.dtype, run.sharp.get(value.serial, value.err))
+    found = found or difference(item.name, target, allowed)
+    if found is not None:
+        where = (found.index, found.got, found.low, found.high, found.times)
+        return Disagree("run", found.symptom, item.culprit, found.message, item.name, *where)
+    if value.err is None:
+        return Agree(target.size, target.size)
+    if np.isinf(value.err).any() and value.unknown is not None:
+        return _admissible(item, run) or value.unknown
+    return Agree(target.size, int((value.err == 0).sum()), float(ratio(target, allowed).max()))
+
+
+def _admissible(item: Seen, run: Trace) -> Disagree | _Choice | None:
+    """An open argmax: the target's own choice, if every index it chose may be that of the maximum."""
+    value, target = item.value, item.target
+    if value.contenders is None or value.serial in run.follow:
+        return None
+    axis = value.contenders[1]
+    legal = np.moveaxis(value.contenders[0], axis, -1)
+    inside = np.clip(target, 0, legal.shape[-1] - 1)
+    fine = np.take_along_axis(legal, inside[..., None], -1)[..., 0] & (inside == target)
+    if fine.all():
+        return _Choice(value.serial, target)
+    index = tuple(int(i) for i in np.argwhere(~fine)[0])
+    options = ", ".join(str(i) for i in np.flatnonzero(legal[index]))
+    message = f"{item.name}{list(index)} = {int(target[index])}, the maximum is at one of {options}"
+    return Disagree("run", "wrong-value", item.culprit, message, item.name, index, float(target[index]), times=np.inf)

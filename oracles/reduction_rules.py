@@ -1,0 +1,250 @@
+"""Rounding rules of what sums or compares along an axis: matmul, sum, softmax, max, argmax. The frame is in `bounds`.
+
+A sum of n numbers in any order errs by at most (n - 1)·u·Σ|x|, a scalar product by K·u·Σ|a||b|, with FMA or without
+(Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic", SIAM J. Matrix Anal. Appl.
+34(2), 2013: no second-order term is missing). F16 and BF16 are accumulated in F32 and rounded once at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from oracles.bounds import Bound, Rule, Step, Work, accumulated, discrete, exactly, parts, settle, spread, sure_sign
+from oracles.engine import Array
+from oracles.exactness import exact_products, exact_sums, negative_zeros, quantum
+from oracles.rounding import LIBM_ULPS, rounded
+from oracles.verdict import Reason
+
+DEEPEST = 1000.0  # e^-1000 is below every dtype's subnormals: the error of a deeper exponent does not matter
+FARTHEST = 0.5  # an operand's bound beyond which softmax counts as ill-conditioned
+
+
+def _axis(work: Work) -> int:
+    return cast("int", work.attrs["axis"])
+
+
+def _full(work: Work, index: int = 0) -> Array:
+    """An operand's bound as an array of its own shape."""
+    return np.broadcast_to(np.asarray(work.errs[index]), work.args[index].shape)
+
+
+def matmul_rule(work: Work) -> Step:
+    """(A + δA)(B + δB) = AB + δA·B + A·δB + δA·δB."""
+    left, right = work.args
+    if work.dtype.kind != "float":
+        return discrete(work, _any(work, 0, -1) + _any(work, 1, -2))
+    if not work.tame:
+        return _wild_matmul(work)
+    size_left, size_right = np.abs(left), np.abs(right)
+    magnitude = size_left @ size_right
+    if work.exact:
+        return _exact_matmul(work, magnitude)
+    carried: Bound = 0.0
+    remainder: Bound = 0.0
+    if not isinstance(work.errs[0], float):
+        carried = work.errs[0] @ size_right
+    if not isinstance(work.errs[1], float):
+        carried = carried + size_left @ work.errs[1]
+    if not isinstance(work.errs[0], float) and not isinstance(work.errs[1], float):
+        remainder = work.errs[0] @ work.errs[1]
+    return _dot(work, left.shape[-1], magnitude, carried, remainder)
+
+
+def _any(work: Work, index: int, axis: int) -> Bound:
+    """Is anything unknown in a row or column? Keeps the axis as size 1."""
+    err = work.errs[index]
+    return err if isinstance(err, float) else np.asarray(err.max(axis=axis, keepdims=True))
+
+
+def _dot(work: Work, count: int, magnitude: Array, carried: Bound, remainder: Bound) -> Step:
+    """`count` roundings of terms whose magnitudes add up to `magnitude` at the reference's operands."""
+    units = work.units
+    reach = magnitude + carried + remainder
+    gain = count * (reach + units.inner_tiny / units.inner)
+    local = accumulated(units, gain, np.abs(work.value) + carried + remainder)
+    risky = reach * (1 + count * units.inner) >= units.inner_limit
+    unknown = risky if risky.any() else None
+    return settle(work, carried, local, remainder, unknown=unknown, reason="overflow")
+
+
+def _exact_matmul(work: Work, magnitude: Array) -> Step:
+    left, right = work.args
+    if not np.array_equal(rounded(work.value, work.dtype), work.value) and not work.units.narrow:
+        return _dot(work, left.shape[-1], magnitude, 0.0, 0.0)  # most often: the sums are not even representable
+    proved = exact_products(left, right, magnitude, work.dtype)
+    step = _dot(work, left.shape[-1], magnitude, 0.0, 0.0)
+    unsigned = (magnitude == 0) & negative_zeros(left, right) if (magnitude == 0).any() else None
+    return _with_exact_sums(work, step, proved, unsigned)
+
+
+def _with_exact_sums(work: Work, step: Step, proved: Array, unsigned: Array | None) -> Step:
+    """Bits where the sum was proved exact, rounded once if the dtype is narrow. A zero is +0 unless all are -0."""
+    if unsigned is not None:
+        proved = proved & ~unsigned
+    value = np.where(proved, rounded(work.value, work.dtype) + 0.0, step.value)
+    if proved.all():
+        return exactly(value)
+    err, source = parts(step)
+    return replace(step, value=value, err=np.where(proved, 0.0, err), source=np.where(proved, 0.0, source))
+
+
+def _wild_matmul(work: Work) -> Step:
+    """Infinities, NaN or unknown operands: each product is looked at by itself, [.., M, K, N]."""
+    left, right = work.args[0][..., :, :, None], work.args[1][..., None, :, :]
+    err_left, err_right = _full(work, 0)[..., :, :, None], _full(work, 1)[..., None, :, :]
+    return _wild_sum(
+        work,
+        axis=-2,
+        terms=left * right,
+        special=~(np.isfinite(left) & np.isfinite(right)),
+        known=sure_sign(left, err_left) & sure_sign(right, err_right),
+        carried=err_left * np.abs(right) + np.abs(left) * err_right,
+        remainder=err_left * err_right,
+        lost=np.isinf(err_left) | np.isinf(err_right),
+    )
+
+
+def _wild_sum(
+    work: Work, axis: int, terms: Array, special: Array, known: Array, carried: Array, remainder: Array, lost: Array
+) -> Step:
+    """A sum with special terms is certain if their signs are; the finite rest is an ordinary one."""
+    plain = ~(special | lost)
+    step = _dot(
+        work,
+        terms.shape[axis],
+        np.where(plain, np.abs(terms), 0.0).sum(axis),
+        np.where(plain, carried, 0.0).sum(axis),
+        np.where(plain, remainder, 0.0).sum(axis),
+    )
+    touched, hopeless = special.any(axis), (lost | (special & ~known)).any(axis)
+    value = np.where(touched, np.where(special, terms, 0.0).sum(axis), step.value)
+    err, source = parts(step)
+    err = np.where(hopeless | np.isinf(err), np.inf, np.where(touched, 0.0, err))
+    source = np.where(touched | hopeless, 0.0, source)
+    reason = step.reason
+    if reason is None and not np.isinf(spread(work.errs)) and np.isinf(err).any():
+        reason = "ill-conditioned"
+    return Step(value, err, source, reason, bool(np.isfinite(value).all() and np.isfinite(err).all()))
+
+
+def sum_rule(work: Work) -> Step:
+    """Linear; n - 1 roundings, and no underflow, but `_dot` allows both: a sum may be started from 0."""
+    (x,), axis = work.args, _axis(work)
+    if work.dtype.kind != "float":
+        err = work.errs[0]
+        return discrete(work, err if isinstance(err, float) else np.asarray(err.max(axis=axis)))
+    if not work.tame:
+        full = _full(work)
+        lost = np.isinf(full)
+        return _wild_sum(work, axis, x, ~np.isfinite(x), ~lost, full, np.zeros_like(x), lost)
+    magnitude = np.asarray(np.abs(x).sum(axis))
+    if not work.exact:
+        return _dot(work, x.shape[axis] - 1, magnitude, np.asarray(_full(work).sum(axis)), 0.0)
+    step = _dot(work, x.shape[axis] - 1, magnitude, 0.0, 0.0)
+    proved = exact_sums(magnitude, quantum(x, axis).reshape(magnitude.shape), work.dtype)
+    unsigned = (magnitude == 0) & np.signbit(x).all(axis)
+    return _with_exact_sums(work, step, proved, unsigned)
+
+
+def softmax_rule(work: Work) -> Step:
+    """y_j = e^(x_j - m)/Σ: each step's relative error, and y_j(δ_j - Σ y_i δ_i) with a bounded second derivative.
+
+    Relative to y_j the computed value errs by u·|x_j - m| + 2k·u (subtraction, exp) and by their mean under y, n - 1
+    (sum), 1 (division) and 1 more (a reciprocal that is multiplied); underflow adds k + 1 subnormal steps.
+    """
+    (x,), axis, y, units = work.args, _axis(work), work.value, work.units
+    err = _full(work)
+    worst = err.max(axis=axis, keepdims=True)
+    growth = np.exp(2 * worst)
+    depth = np.minimum(x.max(axis=axis, keepdims=True) - x, DEEPEST) + 2 * worst
+    mean_depth = (y * depth).sum(axis=axis, keepdims=True) * growth
+    gain = depth + mean_depth + 4 * LIBM_ULPS["exp"] + x.shape[axis] + 1
+    carried, remainder = (0.0, 0.0) if work.exact else _softmax_carried(y, err, axis, growth)
+    reach = y + carried + remainder
+    floor = (2 * LIBM_ULPS["exp"] + 2) * units.inner_tiny / units.inner
+    local = accumulated(units, gain * reach * (1 + gain * units.inner) + floor, reach)
+    far = worst > FARTHEST
+    if work.tame and x.shape[axis] > 1 and not far.any():
+        return settle(work, carried, local, remainder)
+    exact = (x == -np.inf) | np.isnan(y) | (x.shape[axis] == 1)
+    return settle(work, carried, local, remainder, exact=exact & ~far, unknown=far & np.ones_like(exact))
+
+
+def _softmax_carried(y: Array, err: Array, axis: int, growth: Array) -> tuple[Array, Array]:
+    """|J|·E and the remainder: |y_j''| <= y_j·max(a_j², v) along the way from x to x + δ.
+
+    There a_j = E_j + Σ y_i E_i bounds |δ_j - Σ y_i δ_i| and v = Σ y_i E_i² the variance; y itself grows by at most
+    `growth` = e^(2·max E).
+    """
+    mean = (y * err).sum(axis=axis, keepdims=True)
+    first = y * ((1 - 2 * y) * err + mean)
+    bend = np.maximum((err + mean * growth) ** 2, (y * err * err).sum(axis=axis, keepdims=True) * growth)
+    return np.maximum(first, 0.0), y * bend * (growth / 2)
+
+
+def max_rule(work: Work) -> Step:
+    """The bound of whichever element may be the largest; the winner's slope is right unless another overtakes it."""
+    (x,), axis = work.args, _axis(work)
+    if work.exact:
+        return Step(work.value, tame=work.tame)
+    err = _full(work)
+    if work.dtype.kind != "float":
+        return discrete(work, np.asarray(err.max(axis=axis)))
+    if not work.tame:
+        return _wild_max(work, x, err, axis)
+    low = (x - err).max(axis=axis, keepdims=True)
+    may_win = x + err >= low
+    bound = np.where(may_win, err, 0.0).max(axis=axis)
+    alone = may_win.sum(axis=axis) == 1
+    overlap = np.where(alone, 0.0, np.where(may_win, x + err, -np.inf).max(axis=axis) - work.value + bound)
+    return Step(work.value, np.asarray(bound), np.asarray(overlap))
+
+
+def _wild_max(work: Work, x: Array, err: Array, axis: int) -> Step:
+    """Rows with an unknown element are unknown, rows with a NaN are NaN; -inf never wins unless it is alone."""
+    lost, special = np.isinf(err).any(axis=axis), np.isnan(work.value) | np.isinf(work.value)
+    low = (x - err).max(axis=axis, keepdims=True)
+    may_win = (x + err >= low) & np.isfinite(x)
+    bound = np.where(may_win, err, 0.0).max(axis=axis)
+    overlap = np.where(may_win, x + err, -np.inf).max(axis=axis) - work.value + bound
+    alone = may_win.sum(axis=axis) == 1
+    source = np.where(lost | special | alone, 0.0, overlap)
+    bound = np.where(lost, np.inf, np.where(special, 0.0, bound))
+    return Step(work.value, bound, source, tame=not (lost | special).any())
+
+
+def argmax_rule(work: Work) -> Step:
+    """Certain if the winner's least value beats every other's greatest, or if all are exact."""
+    if work.exact:
+        return Step(work.value)
+    may_win = contenders(work.args[0], work.errs[0], _axis(work))
+    open_ = may_win.sum(axis=_axis(work)) > 1
+    if not open_.any():
+        return Step(work.value)
+    reason: Reason | None = None if np.isinf(spread(work.errs)) else "near-tie"
+    return Step(work.value, np.where(open_, np.inf, 0.0), None, reason, tame=False, contenders=may_win)
+
+
+def contenders(x: Array, err: Bound, axis: int) -> Array:
+    """Which elements may be the first largest of their row. Of elements that are exact and equal only the first may."""
+    full = np.broadcast_to(np.asarray(err), x.shape)
+    rank = np.where(np.isnan(x), np.inf, x)
+    low = np.where(np.isinf(full), -np.inf, rank - np.where(np.isinf(rank), 0.0, full))
+    high = np.where(np.isinf(full), np.inf, rank + np.where(np.isinf(rank), 0.0, full))
+    best = low.max(axis=axis, keepdims=True)
+    may_win = high >= best
+    settled = (full == 0) & (high == best)
+    first = np.cumsum(settled, axis=axis) == 1
+    return np.asarray(may_win & (~settled | first))
+
+
+REDUCTIONS: dict[str, Rule] = {
+    "matmul": matmul_rule,
+    "sum": sum_rule,
+    "softmax": softmax_rule,
+    "max": max_rule,
+    "argmax": argmax_rule,
+}

@@ -1,0 +1,221 @@
+"""One run of both references side by side, op by op, with the bounds of every value.
+
+Each op is computed by NumPy and by PyTorch from the same operands, so that the two must agree within their own float64
+rounding at every single op, and the one that errs is known at once. What a value may be in the end is asked of the
+`Trace`; what a target made of it is the judge's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+from torch import Tensor
+
+from compiler.syntax import Program
+from compiler.types import F64
+from oracles import numpy_reference, torch_reference
+from oracles.bounds import Step, Work
+from oracles.engine import Array
+from oracles.evaluator import Attrs, Hooks, Site, Val, apply_table, evaluate
+from oracles.rounding import UNITS
+from oracles.rules import RULES
+from oracles.transport import CANCELLATION, MOVES, RISKY, Tape, tensor, wild_graph
+from oracles.verdict import Undecided
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traced(Val[Array]):
+    """A value of the reference with what is known of its error.
+
+    `err` is the forward bound (None: exact throughout), `source` what the last rounding added, `graph` the tensor that
+    carries sensitivities (None: constant), `unknown` why some of `err` is inf. `tame`: `array` and `err` are finite.
+    `moved` says how a value that was only moved came about, `contenders` which elements of its operand along which axis
+    an open argmax may choose. `serial` counts the ops of the run.
+    """
+
+    err: Array | None = None
+    source: Array | None = None
+    graph: Tensor | None = None
+    unknown: Undecided | None = None
+    tame: bool = True
+    moved: tuple[str, Attrs, tuple[Traced, ...]] | None = None
+    contenders: tuple[Array, int] | None = None
+    serial: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """The two references differ on one op by more than float64 rounding explains."""
+
+    op: str
+    path: str
+    message: str
+
+
+@dataclass(slots=True, eq=False)
+class Trace:
+    """A run. `follow` holds the choices of open argmaxes that it takes over, by the op's serial number.
+
+    `lost` is set once a `while` went on or ended on an unknown condition: nothing after that is known.
+    """
+
+    follow: Mapping[int, Array] = field(default_factory=dict)
+    lets: dict[str, Traced] = field(default_factory=dict)
+    results: tuple[Traced, ...] = ()
+    tape: Tape = field(default_factory=Tape)
+    contradiction: Contradiction | None = None
+    lost: Undecided | None = None
+    serial: int = 0
+    sharp: dict[int, Array] = field(default_factory=dict)
+
+    def least_bound(self, value: Traced) -> Array:
+        """A bound that is certainly not above the sharp one: what the last rounding alone allows."""
+        if value.moved is not None:
+            op, attrs, args = value.moved
+            lows = [self.least_bound(arg) if arg.dtype.kind == "float" else arg.array for arg in args]
+            return numpy_reference.TABLE[op](*lows, **attrs)
+        return np.zeros(value.array.shape) if value.source is None else value.source
+
+    def bounds(self, values: Sequence[Traced]) -> list[Array | None]:
+        """The sharp bounds: sources carried by first-order sensitivities. One backward pass for all of them."""
+        todo = {v.serial: v for v in values if v.graph is not None and v.serial not in self.sharp}
+        flat = self.tape.bounds([v.graph for v in todo.values() if v.graph is not None])
+        for serial, value in todo.items():
+            part, flat = flat[: value.array.size].reshape(value.array.shape), flat[value.array.size :]
+            err = np.inf if value.err is None else value.err
+            sharp = np.minimum(err, part * (1 + 2.0**-30) + CANCELLATION * err)
+            self.sharp[serial] = np.where(np.isinf(err), np.inf, sharp)
+        return [self.sharp.get(v.serial, v.err) for v in values]
+
+
+def trace(program: Program, inputs: Mapping[str, Array], follow: Mapping[int, Array] | None = None) -> Trace:
+    """Runs `@main` on native inputs. Raises `EvaluationError` where the references cannot follow the program."""
+    run = Trace(follow or {})
+    hooks = Hooks(apply=_Tracer(run).apply, bind=_Tracer(run).bind)
+    with np.errstate(all="ignore"):
+        done = evaluate(program, inputs, numpy_reference.LIBRARY, hooks)
+    run.lets = {name: traced(value) for name, value in done.lets.items()}
+    run.results = tuple(traced(value) for value in done.results)
+    return run
+
+
+def traced(value: Val[Array]) -> Traced:
+    """An input or a literal is exact."""
+    if isinstance(value, Traced):
+        return value
+    return Traced(value.array, value.dtype, tame=bool(np.isfinite(value.array).all()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tracer:
+    """The hooks of a run."""
+
+    run: Trace
+
+    def apply(self, op: str, args: Sequence[Val[Array]], attrs: Attrs, site: Site) -> Val[Array]:
+        run, operands = self.run, tuple(traced(arg) for arg in args)
+        plain = apply_table(numpy_reference.LIBRARY, op, args, attrs)
+        work = Work(
+            op,
+            plain.dtype,
+            plain.array,
+            [arg.array for arg in operands],
+            [0.0 if arg.err is None else arg.err for arg in operands],
+            attrs,
+            [arg.dtype for arg in operands],
+            all(arg.tame for arg in operands),
+        )
+        step = RULES[op](work)
+        run.serial += 1
+        graph = self._graph(work, operands, step, site)
+        unknown = _why_unknown(op, operands, step)
+        moved = (op, attrs, operands) if op in MOVES and step.err is not None else None
+        choice = None if step.contenders is None else (step.contenders, cast("int", attrs["axis"]))
+        value = Traced(
+            step.value, plain.dtype, step.err, step.source, graph, unknown, step.tame, moved, choice, run.serial
+        )
+        return self._followed(value)
+
+    def _graph(self, work: Work, operands: Sequence[Traced], step: Step, site: Site) -> Tensor | None:
+        """The op over tensors, having compared PyTorch's own result with NumPy's."""
+        run, op = self.run, work.op
+        constant = step.err is None or work.dtype.kind != "float"
+        if not constant and work.tame and step.tame and not (op in RISKY and np.any(step.err == 0)):
+            computed = torch_reference.TABLE[op](*(_tensor(arg) for arg in operands), **work.attrs)
+            self._compare(work, step, computed.detach(), site)
+            return run.tape.extend(computed, step.value, step.source)
+        computed = torch_reference.TABLE[op](*(tensor(arg.array) for arg in operands), **work.attrs)
+        self._compare(work, step, computed, site)
+        if step.err is None or constant:
+            return None
+        pairs = [(_tensor(arg), arg.array) for arg in operands]
+        value = np.where(np.isfinite(step.value), step.value, 0.0)
+        return run.tape.extend(wild_graph(op, work.attrs, pairs, step.value, step.err), value, step.source)
+
+    def _compare(self, work: Work, step: Step, computed: Tensor, site: Site) -> None:
+        """Two libraries' results from the same operands: each within its own float64 share of the op's rounding."""
+        if self.run.contradiction is not None:
+            return
+        other = computed.numpy()
+        if other.shape == work.value.shape and np.array_equal(other, work.value, equal_nan=True):
+            return
+        problem = _contradiction(work, step, other)
+        if problem:
+            self.run.contradiction = Contradiction(work.op, site.path, problem)
+
+    def _followed(self, value: Traced) -> Traced:
+        """An open argmax as the target decided it."""
+        run = self.run
+        if run.lost is not None:
+            return replace(value, err=np.full(value.array.shape, np.inf), graph=None, unknown=run.lost, tame=False)
+        choice = run.follow.get(value.serial)
+        if choice is None:
+            return value
+        return Traced(np.where(value.err == np.inf, choice, value.array), value.dtype, serial=value.serial)
+
+    def bind(self, site: Site, value: Val[Array]) -> Val[Array]:
+        """Notes where a `while` decided on something unknown: what comes after may be anything."""
+        known = traced(value)
+        if ".cond@" in site.path and known.err is not None and self.run.lost is None:
+            self.run.lost = known.unknown
+        return known
+
+
+def _tensor(value: Traced) -> Tensor:
+    """The tensor of a value: finite throughout if it is a float."""
+    if value.graph is not None:
+        return value.graph
+    if value.tame or value.dtype.kind != "float":
+        return tensor(value.array)
+    return tensor(np.where(np.isfinite(value.array), value.array, 0.0))
+
+
+def _why_unknown(op: str, operands: Sequence[Traced], step: Step) -> Undecided | None:
+    """An operand's reason goes before the op's own."""
+    if step.tame or step.err is None or not np.isinf(step.err).any():
+        return None
+    inherited = next((arg.unknown for arg in operands if arg.unknown is not None), None)
+    if inherited is not None and step.reason is None:
+        return inherited
+    return Undecided(step.reason or "ill-conditioned", op)
+
+
+def _contradiction(work: Work, step: Step, other: Array) -> str:
+    """What is wrong with PyTorch's result beside NumPy's, or nothing."""
+    mine = work.value
+    if other.shape != mine.shape:
+        return f"`{work.op}` has shape {list(mine.shape)} by NumPy and {list(other.shape)} by PyTorch"
+    share = 0.0
+    if step.source is not None:
+        share = 2 * F64.unit_roundoff / UNITS[work.dtype.name].inner
+    same = (other == mine) | ((other != other) & (mine != mine))
+    near = np.abs(other - mine) <= share * (0.0 if step.source is None else step.source)
+    lost = False if step.err is None else np.isinf(step.err)
+    wrong = ~(same | near | lost)
+    if not wrong.any():
+        return ""
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"`{work.op}` at {list(index)} is {mine[index]!r} by NumPy and {other[index]!r} by PyTorch"
