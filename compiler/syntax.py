@@ -15,6 +15,21 @@ from compiler.types import Scalar, TensorType
 
 AttrValue = int | tuple[int, ...] | str
 
+MAX_DEPTH = 100  # levels of one expression; every recursive walk of a tree must do with Python's 1,000 frames
+
+# How the infix ops are written, and how tightly they bind: comparisons (which do not chain), sums, products.
+INFIX: dict[str, tuple[str, int]] = {
+    "less": ("<", 1),
+    "less_equal": ("<=", 1),
+    "equal": ("==", 1),
+    "add": ("+", 2),
+    "sub": ("-", 2),
+    "mul": ("*", 3),
+    "div": ("/", 3),
+    "rem": ("%", 3),
+    "matmul": ("@", 3),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Name:
@@ -49,6 +64,8 @@ class Apply:
     args: tuple[Expr, ...]
     attrs: tuple[tuple[str, AttrValue], ...] = ()
     span: Span = field(default=NO_SPAN, compare=False, repr=False)
+    callee_span: Span = field(default=NO_SPAN, compare=False, repr=False)
+    attr_spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
     def attr(self, name: str) -> AttrValue | None:
         return dict(self.attrs).get(name)
@@ -84,6 +101,7 @@ class Let:
     names: tuple[str, ...]
     value: Expr
     span: Span = field(default=NO_SPAN, compare=False, repr=False)
+    name_spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +131,8 @@ class Fn:
     results: tuple[TensorType, ...]
     body: Block
     span: Span = field(default=NO_SPAN, compare=False, repr=False)
+    name_span: Span = field(default=NO_SPAN, compare=False, repr=False)
+    result_spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +174,21 @@ def walk_block(block: Block) -> Iterator[Expr]:
         yield from walk_expr(let.value)
     for result in block.result:
         yield from walk_expr(result)
+
+
+def height(block: Block) -> tuple[int, Span]:
+    """Levels of the highest expression of a block, with its span; a loop, for the tree may be too high to recurse."""
+    highest, where = 0, block.span
+    pending = [(expr, 1) for expr in (*(let.value for let in block.lets), *block.result)]
+    while pending:
+        expr, level = pending.pop()
+        if level > highest:
+            highest, where = level, expr.span
+        inner = children(expr)
+        if isinstance(expr, While):
+            inner += (expr.cond, *(let.value for let in expr.body.lets), *expr.body.result)
+        pending += [(child, level + 1) for child in inner]
+    return highest, where
 
 
 def inputs(main: Block) -> dict[str, TensorType]:

@@ -66,6 +66,9 @@ BOOL = DType("BOOL", "bool", 8)
 DTYPES: dict[str, DType] = {d.name: d for d in (F16, BF16, F32, F64, I32, I64, BOOL)}
 PLACES = ("host", "device", "mesh")
 
+MAX_RANK = 8  # axes of a tensor: deeper loop nests take MLIR minutes
+MAX_ELEMENTS = 2**26  # of one tensor: half a GiB of F64
+
 
 def wide(dtype: DType) -> DType:
     """The dtype in which a value of `dtype` is computed and accumulated: F32 for F16 and BF16, else `dtype`."""
