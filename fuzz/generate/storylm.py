@@ -70,8 +70,9 @@ def _hosts(draw: DrawFn, dtype: DType) -> Host:
     dims = Dims(batch, heads, head_dim, vocab, scale, divides, dtype)
     host = Host(draw, dims, draw(MASKS))
     host.script.input("scale", dims.of(1, 1, 1, 1), Recipe("fill", values=(scale,)))
-    for name, recipe in draw(weights(dims.width)).items():
-        host.script.input(name, dims.weight(name), recipe)
+    recipes = draw(weights(dims.width))
+    for name in WEIGHTS:
+        host.script.input(name, dims.weight(name), recipes[name])
     return host
 
 
