@@ -54,16 +54,17 @@ def graphs(case: Case, values: Values) -> Iterator[Graph]:
 
 def graph(case: Case, values: Values, inline: set[str], wrapped: bool) -> Iterator[Graph]:
     """The graph of a case, none where the flat form does not check."""
-    flat = flatten(case.program, inline)
-    program = Program(tuple(fn for fn in case.program.fns if fn.name not in inline), flat.block)
-    flat_case = replace(case, program=program, claims=renamed_claims(case, flat.renamed))
     try:
+        elaborated = check(case.program).program  # on its own, a bare `broadcast` would have no sibling
+        flat = flatten(elaborated, inline)
+        program = Program(tuple(fn for fn in elaborated.fns if fn.name not in inline), flat.block)
         types = check(program).values["@main"]
     except CompileError:
         return
+    flat_case = replace(case, program=program, claims=renamed_claims(case, flat.renamed))
     inputs = tuple(let for let in flat.block.lets if isinstance(let.value, Placeholder))
     nodes = tuple(let for let in flat.block.lets if let not in inputs)
-    yield Graph(flat_case, program.fns, inputs, nodes, flat.block.result, types, values(flat_case), wrapped)
+    yield Graph(flat_case, elaborated.fns, inputs, nodes, flat.block.result, types, values(flat_case), wrapped)
 
 
 def renamed_claims(case: Case, renamed: Mapping[str, Atom]) -> tuple[Claim, ...]:

@@ -79,8 +79,8 @@ def cropped(values: tuple[Scalar, ...], old: Shape, new: Shape) -> tuple[Scalar,
     """The values at the first indices of each axis; the first ones there are, where the rank changes."""
     if len(old) != len(new):
         return values[: prod(new)]
-    array = np.array(values, object).reshape(old)[tuple(slice(size) for size in new)]
-    return tuple(array.ravel().tolist())
+    places = np.arange(prod(old)).reshape(old)[tuple(slice(size) for size in new)]
+    return tuple(values[place] for place in np.ravel(places))
 
 
 def _candidate(case: Case, program: Program, values: Sequence[AttrValue]) -> Iterator[Case]:
