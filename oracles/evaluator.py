@@ -24,7 +24,7 @@ from oracles.engine import Array
 A = TypeVar("A")  # an array of the library: np.ndarray or torch.Tensor
 Attrs = Mapping[str, AttrValue]
 
-STEP_CAP = 100_000  # ops, calls and trips of one run: a rollout of 32 tokens takes 1,000, and no program may hang us
+STEP_CAP = 20_000  # ops, calls and trips of one run: a rollout of 32 tokens takes 1,000, and no program may hang us
 REFUSALS = (TypeError, ValueError, IndexError, RuntimeError, MemoryError)
 """What NumPy and PyTorch raise on operands that an op does not take."""
 

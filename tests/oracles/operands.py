@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from compiler.syntax import AttrValue
 from compiler.types import BOOL, DTYPES, I32, I64, DType
 from oracles import numpy_reference, torch_reference
 from oracles.engine import Array
+from oracles.evaluator import Library
 from oracles.numpy_reference import NATIVE
 
 INF, NAN = math.inf, math.nan
@@ -24,6 +26,9 @@ ALL = tuple(DTYPES.values())
 FLOATS = tuple(dtype for dtype in ALL if dtype.kind == "float")
 NUMBERS = (*FLOATS, I32, I64)
 Attrs = dict[str, AttrValue]
+
+LIBRARIES: dict[str, Library[Any]] = {"numpy": numpy_reference.LIBRARY, "torch": torch_reference.LIBRARY}
+both_libraries = pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES.keys())
 
 
 def by_numpy(op: str, args: Sequence[Array], attrs: Attrs) -> Array:
