@@ -12,13 +12,17 @@ SYMPTOMS: tuple[str, ...] = get_args(Symptom)
 
 
 def message_of(variant: str, outcome: Outcome) -> Message:
-    """The message that carries one variant's outcome."""
+    """The message that carries one variant's outcome. A result that is a let travels once, and arrives as one array."""
     if isinstance(outcome, Failure):
         words = {"stage": outcome.stage, "symptom": outcome.symptom, "culprit": outcome.culprit}
         return Message("failure", {"variant": variant, **words, "message": outcome.message})
-    lets = {f"let {name}": array for name, array in outcome.lets.items()}
-    results = {f"result {place}": array for place, array in enumerate(outcome.results)}
-    return Message("observation", {"variant": variant}, lets | results)
+    arrays = {f"let {name}": array for name, array in outcome.lets.items()}
+    names = {id(array): name for name, array in arrays.items()}
+    places: list[str] = []
+    for place, array in enumerate(outcome.results):
+        places.append(names.get(id(array), f"result {place}"))
+        arrays[places[-1]] = array
+    return Message("observation", {"variant": variant, "results": places}, arrays)
 
 
 def outcome_of(message: Message) -> tuple[str, Outcome]:
@@ -30,8 +34,8 @@ def outcome_of(message: Message) -> tuple[str, Outcome]:
     variant, stage, symptom, culprit, text = words
     if message.kind == "failure" and stage in STAGES and symptom in SYMPTOMS:
         return variant, Failure(stage, symptom, culprit, text)
-    if message.kind != "observation":
+    places = fields.get("results")
+    if message.kind != "observation" or not isinstance(places, list) or not set(places) <= message.arrays.keys():
         raise Garbage(f"not an outcome: {message.kind} {fields}")
-    named = [(*name.partition(" ")[::2], array) for name, array in message.arrays.items()]
-    lets = {name: array for kind, name, array in named if kind == "let"}
-    return variant, Observation(lets, tuple(array for kind, _, array in named if kind == "result"))
+    lets = {name.removeprefix("let "): array for name, array in message.arrays.items() if name.startswith("let ")}
+    return variant, Observation(lets, tuple(message.arrays[place] for place in places))

@@ -22,15 +22,15 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS batches (batch INTEGER PRIMARY KEY, done INTEGER NOT NULL, complete INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS counts (
-  kind TEXT NOT NULL, name TEXT NOT NULL, n REAL NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;
+  kind TEXT NOT NULL, name TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS findings (
   signature TEXT PRIMARY KEY, state TEXT NOT NULL, place TEXT NOT NULL, variants TEXT NOT NULL, message TEXT NOT NULL,
   text TEXT NOT NULL, smallest TEXT NOT NULL, path TEXT NOT NULL, hits INTEGER NOT NULL);
 """
 
-# new: not minimised to the end yet; minimised: not in the corpus yet; saved: in the corpus; internal: this project
-# failed on the case, so there is nothing to minimise.
-State = Literal["new", "minimised", "saved", "internal"]
+# new: not minimised to the end yet; minimised: not in the corpus yet; saved: in the corpus; flaky: did not show a
+# second time; internal: this project failed on the case, so there is nothing to minimise.
+State = Literal["new", "minimised", "saved", "flaky", "internal"]
 
 
 class StoreError(Exception):
@@ -68,6 +68,32 @@ class Finding:
     hits: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a run has recorded: counters by (kind, name), findings in order of discovery, batches begun."""
+
+    counts: dict[tuple[str, str], int]
+    findings: list[Finding]
+    batches: int
+
+    def of(self, kind: str) -> dict[str, int]:
+        """The counters of one kind, largest first."""
+        return {name: n for (its_kind, name), n in self.counts.items() if its_kind == kind}
+
+
+def read(folder: Path) -> Snapshot:
+    """What is recorded in a run folder, a campaign at work or not. Raises `StoreError`."""
+    path = folder / "run.sqlite"
+    if not path.is_file():
+        raise StoreError(f"{folder}: no run is recorded there")
+    try:
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        with contextlib.closing(db):
+            return _snapshot(db)
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: cannot be read: {error}") from error
+
+
 class Store:
     """The run folder `folder`, made if need be, for this process alone.
 
@@ -76,7 +102,8 @@ class Store:
     """
 
     def __init__(self, folder: Path, seed: int) -> None:
-        self.folder, self.inflight, self.scratch = folder, folder / "inflight", folder / "tmp"
+        self.folder, self.seed = folder, seed
+        self.inflight, self.scratch = folder / "inflight", folder / "tmp"
         try:
             self.inflight.mkdir(parents=True, exist_ok=True)
             self._lock = (folder / "lock").open("w")
@@ -96,7 +123,7 @@ class Store:
         self._lock.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
-    def record(self, place: Place, counts: Mapping[tuple[str, str], float], findings: Iterable[Finding]) -> None:
+    def record(self, place: Place, counts: Mapping[tuple[str, str], int], findings: Iterable[Finding]) -> None:
         """One judged case: its counters, its place, its findings (a known signature gets one more hit)."""
         with self._transaction():
             self._db.executemany(_ADD_COUNT, [(kind, name, n) for (kind, name), n in counts.items()])
@@ -136,13 +163,9 @@ class Store:
         """The case at `place` is recorded: its file in flight is not needed any more."""
         (self.inflight / f"{place}.kina").unlink(missing_ok=True)
 
-    def counts(self, kind: str) -> dict[str, float]:
-        rows = self._db.execute("SELECT name, n FROM counts WHERE kind = ? ORDER BY n DESC, name", (kind,))
-        return dict(rows)
-
-    def findings(self) -> list[Finding]:
-        """All findings in order of discovery."""
-        return [Finding(*row) for row in self._db.execute(f"SELECT {_COLUMNS} FROM findings ORDER BY rowid")]  # noqa: S608 (a constant)
+    def snapshot(self) -> Snapshot:
+        """All that has been recorded."""
+        return _snapshot(self._db)
 
     def update(self, finding: Finding) -> None:
         """Replace what is kept of the finding with this signature, but for its hits."""
@@ -176,6 +199,13 @@ _SET_DONE = "UPDATE batches SET done = max(done, ?) WHERE batch = ?"
 _ADD_FINDING = (
     f"INSERT INTO findings ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET hits = hits + 1"  # noqa: S608 (a constant)
 )
+
+
+def _snapshot(db: sqlite3.Connection) -> Snapshot:
+    counts = {(kind, name): n for kind, name, n in db.execute("SELECT * FROM counts ORDER BY kind, n DESC, name")}
+    findings = [Finding(*row) for row in db.execute(f"SELECT {_COLUMNS} FROM findings ORDER BY rowid")]  # noqa: S608
+    (batches,) = db.execute("SELECT count(*) FROM batches").fetchone()
+    return Snapshot(counts, findings, batches)
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -4,13 +4,13 @@ Used between a lane and its sandbox child and between the campaign and its lanes
 a crashed or hostile child leaves on the pipe is a message, `Closed`, `Garbage` or `TimedOut`. What a message means
 is said by who sends it.
 
-A frame is MAGIC, the header's and the body's sizes, the header (a JSON object whose "arrays" lists name and element
-type of each array in order) and the body (one `.npy` image after the other).
+A frame is MAGIC, the header's and the body's sizes, the header (a JSON object whose "arrays" lists name, element type
+and shape of each array in order) and the body (their elements one after the other, row-major, little-endian as all
+machines are that MLIR's wheels exist for).
 """
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
@@ -30,11 +30,9 @@ MAX_HEADER = 16 << 20  # bytes; a case's text is some kilobytes, a finding's mes
 MAX_BODY = 512 << 20  # bytes; the checker caps the elements of one tensor far below this
 
 _PREFIX = struct.Struct("<4sIQ")
-# .npy cannot name bfloat16: it travels as the 16-bit integers it is made of.
-_CARRIERS = {np.dtype(ml_dtypes.bfloat16): np.dtype(np.uint16)}
 _DTYPES = {
     dtype.name: dtype
-    for dtype in (*_CARRIERS, *map(np.dtype, (np.float16, np.float32, np.float64, np.int32, np.int64, np.bool_)))
+    for dtype in map(np.dtype, (np.float16, ml_dtypes.bfloat16, np.float32, np.float64, np.int32, np.int64, np.bool_))
 }
 
 
@@ -61,7 +59,7 @@ class Message:
 
 def send(fd: int, message: Message) -> None:
     """Write one message. Raises `Closed` when nobody reads any more, `Garbage` when it is over the bounds."""
-    frame = encode(message)
+    frame = memoryview(encode(message))
     try:
         while frame:
             frame = frame[os.write(fd, frame) :]
@@ -85,45 +83,41 @@ def waiting(fd: int) -> bool:
     return bool(_poll(fd, 0.0))
 
 
-def encode(message: Message) -> memoryview:
+def encode(message: Message) -> bytes:
     """The frame of a message. Raises `Garbage` when it is over the bounds."""
-    names = [[name, array.dtype.name] for name, array in message.arrays.items()]
-    header = json.dumps({"kind": message.kind, "fields": message.fields, "arrays": names}).encode()
-    body = io.BytesIO()
-    for array in message.arrays.values():
-        carrier = _CARRIERS.get(array.dtype, array.dtype)
-        np.lib.format.write_array(body, np.ascontiguousarray(array).view(carrier).reshape(array.shape))
-    size = body.tell()
-    if len(header) > MAX_HEADER or size > MAX_BODY:
-        raise Garbage(f"a message of {len(header)} + {size} bytes is over the bounds")
-    return memoryview(_PREFIX.pack(MAGIC, len(header), size) + header + body.getvalue())
+    forms = [[name, array.dtype.name, array.shape] for name, array in message.arrays.items()]
+    header = json.dumps({"kind": message.kind, "fields": message.fields, "arrays": forms}).encode()
+    body = b"".join(array.tobytes() for array in message.arrays.values())
+    if len(header) > MAX_HEADER or len(body) > MAX_BODY:
+        raise Garbage(f"a message of {len(header)} + {len(body)} bytes is over the bounds")
+    return _PREFIX.pack(MAGIC, len(header), len(body)) + header + body
 
 
 def decode(header: bytes, body: bytes) -> Message:
     """The message of a frame's two parts. Raises `Garbage`."""
     try:
         document = json.loads(header)
-        kind, fields, names = document["kind"], document["fields"], document["arrays"]
-        stream = io.BytesIO(body)
-        arrays = {str(name): _read_array(stream, _DTYPES[dtype], len(body)) for name, dtype in names}
-    except (ValueError, KeyError, TypeError, RecursionError, EOFError) as error:
+        kind, fields, forms = document["kind"], document["fields"], document["arrays"]
+        arrays: dict[str, Array] = {}
+        at = 0
+        for name, dtype, shape in forms:
+            arrays[str(name)], at = _array(body, at, _DTYPES[dtype], shape)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Garbage(f"not a message: {type(error).__name__}: {error}") from error
-    if not isinstance(kind, str) or not isinstance(fields, dict) or stream.read(1):
+    if not isinstance(kind, str) or not isinstance(fields, dict) or at != len(body):
         raise Garbage("not a message: wrong parts")
     return Message(kind, fields, arrays)
 
 
-def _read_array(stream: io.BytesIO, dtype: np.dtype[Any], size: int) -> Array:
-    """One `.npy` image of the given element type; its claim is checked against the bytes there are."""
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("another version of .npy")
-    shape, fortran, carrier = np.lib.format.read_array_header_1_0(stream)
-    if carrier != _CARRIERS.get(dtype, dtype) or fortran:
-        raise ValueError(f"{carrier} where {dtype} was announced")
+def _array(body: bytes, at: int, dtype: np.dtype[Any], shape: list[int]) -> tuple[Array, int]:
+    """The array that begins at byte `at`, and where the next one does. Its claim is checked against the bytes left."""
+    if not all(isinstance(dim, int) and dim >= 0 for dim in shape):
+        raise ValueError(f"no shape: {shape}")
     count = math.prod(shape)
-    if min(shape, default=1) < 0 or count * carrier.itemsize > size - stream.tell():
+    end = at + count * dtype.itemsize
+    if end > len(body):
         raise ValueError(f"shape {shape} needs more bytes than there are")
-    return np.frombuffer(stream.read(count * carrier.itemsize), carrier).view(dtype).reshape(shape)
+    return np.frombuffer(body, dtype, count, at).reshape(shape) if count else np.zeros(shape, dtype), end
 
 
 def _read(fd: int, size: int, deadline: float | None) -> bytes:

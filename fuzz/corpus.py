@@ -1,0 +1,128 @@
+"""The corpus: cases kept for ever in a folder of `*.kina` files, each with what a replay must come to.
+
+Reading, writing and replaying entries. Names of files are made here from signatures, which hold words of the compiler
+under test: nothing but letters, digits and dashes gets into a name, and no entry is read from outside the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from compiler.source import CompileError
+from fuzz.process import ROOT
+from fuzz.store import Finding
+from fuzz.trial import Trial
+from oracles.case import Case, CaseError, Expect, parse_case, print_case
+from oracles.verdict import Agree, Undecided
+
+LONGEST_NAME = 60  # characters of a file's name before its hash
+LARGEST_FILE = 4 << 20  # bytes; an entry is a minimised case
+
+
+class CorpusError(Exception):
+    """The corpus cannot be used; the message names the file or folder."""
+
+
+def paths(folder: Path) -> list[Path]:
+    """The entries' files, in order of name. Raises `CorpusError` for a folder that is not there."""
+    if not folder.is_dir():
+        raise CorpusError(f"{folder}: no such folder")
+    return sorted(path for path in folder.iterdir() if path.suffix == ".kina")
+
+
+def load(path: Path) -> Case:
+    """The case in `path`, of any size and content. Raises `CorpusError`, whose message names the file."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise CorpusError(f"{path}: larger than {LARGEST_FILE} bytes")
+        text = path.read_text("utf-8")
+        if not text.strip():
+            raise CorpusError(f"{path}: empty")
+        return parse_case(text, str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(f"{path}: cannot be read: {error}") from error
+    except CaseError as error:
+        raise CorpusError(str(error)) from error
+    except CompileError as error:
+        raise CorpusError(f"{path}: {error}") from error
+
+
+def entry(folder: Path, path: Path) -> Case:
+    """`load` for a file of the corpus: it must lie in the folder itself."""
+    if path.resolve().parent != folder.resolve():
+        raise CorpusError(f"{path}: leads out of {folder}")
+    return load(path)
+
+
+def known_failures(folder: Path) -> dict[str, Path]:
+    """The signatures that entries expect to fail with. Raises `CorpusError`."""
+    known: dict[str, Path] = {}
+    for path in paths(folder):
+        expect = entry(folder, path).expect
+        if expect.kind == "fails":
+            known[expect.detail] = path
+    return known
+
+
+def save(folder: Path, finding: Finding, seed: int) -> Path:
+    """Write a minimised finding as an entry that is expected to fail for now."""
+    case = parse_case(finding.smallest, finding.signature)
+    kept = replace(
+        case,
+        why=finding.message.splitlines()[0],
+        found=f"{datetime.now(UTC):%Y-%m-%d}, seed {seed}, case {finding.place}, {_versions()}",
+        expect=Expect("fails", finding.signature, finding.variants),
+    )
+    return write_text(folder, slug(finding.signature), print_case(kept))
+
+
+def slug(signature: str) -> str:
+    """A file's name for a signature: its words, and a hash so that two signatures never share one."""
+    words = re.sub(r"[^a-z0-9]+", "-", signature.lower()).strip("-")[:LONGEST_NAME].strip("-")
+    return f"{words}-{hashlib.sha256(signature.encode()).hexdigest()[:6]}"
+
+
+def write_text(folder: Path, name: str, text: str) -> Path:
+    """`folder/name.kina`, made whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.kina"
+    part = path.with_suffix(".part")
+    part.write_text(text, "utf-8")
+    os.replace(part, path)
+    return path
+
+
+def unmet(case: Case, trial: Trial) -> list[str]:
+    """What is wrong with a trial of a corpus entry on all variants; nothing if it met its expectation."""
+    if case.expect.kind == "fails":
+        return _unmet_failure(case.expect, trial)
+    return [f"{variant}: {verdict}" for variant, verdict in trial.verdicts.items() if not isinstance(verdict, Agree)]
+
+
+def _unmet_failure(expect: Expect, trial: Trial) -> list[str]:
+    """The variants of `where` fail with the signature (all of them if it is empty), the others agree."""
+    shown = {variant: str(signature) for signature, seen in trial.signatures().items() for variant in seen}
+    if not shown:
+        undecided = [str(verdict) for verdict in trial.verdicts.values() if isinstance(verdict, Undecided)]
+        return undecided or ["it agrees now: flip this entry to `expect: agree`"]
+    where = expect.where.split() or list(trial.verdicts)
+    wanted = {variant: expect.detail if variant in where else "" for variant in trial.verdicts}
+    return [
+        f"{variant}: expected {signature or 'agree'}, got {shown.get(variant, str(trial.verdicts[variant]))}"
+        for variant, signature in wanted.items()
+        if shown.get(variant, "") != signature
+    ]
+
+
+def _versions() -> str:
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    git = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    revision = git.stdout.strip() or "unknown"
+    return f"revision {revision}, mlir {metadata.version('xtc-mlir-python-bindings')}"
