@@ -184,6 +184,8 @@ def _check_key(line: _Line, keys: list[str]) -> None:
         line.refuse(
             f"`{line.key}:` is no key of a case file; {guess} A plain comment has no colon behind its first word"
         )
+    if line.key == "pipeline" and not line.value:
+        line.refuse("`pipeline:` is empty; write `default` or remove the line")
     if keys.count(line.key) > 1 and not KEYS[line.key]:
         line.refuse(f"`{line.key}:` is given twice; keep one")
 

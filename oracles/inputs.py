@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from compiler.recipes import RecipeError, make
+from compiler.recipes import Recipe, RecipeError, make
 from compiler.syntax import inputs
+from compiler.types import TensorType
 from oracles.case import Case, CaseError
 from oracles.engine import Array
 
@@ -16,7 +17,11 @@ def make_inputs(case: Case) -> dict[str, Array]:
     types = inputs(case.program.main) if case.program.main else {}
     if missing := types.keys() - case.recipes.keys():
         raise CaseError(f"the inputs {', '.join(sorted(missing))} have no recipes")
+    return {name: _make(name, case.recipes[name], type_) for name, type_ in types.items()}
+
+
+def _make(name: str, recipe: Recipe, type_: TensorType) -> Array:
     try:
-        return {name: make(case.recipes[name], type_) for name, type_ in types.items()}
+        return make(recipe, type_)
     except RecipeError as error:
-        raise CaseError(str(error)) from error
+        raise CaseError(f"input `{name}`: {error}") from error
