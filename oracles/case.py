@@ -1,6 +1,6 @@
 """A case: one Kina file that holds a program, the recipes of its inputs, a pipeline, claims and an expectation.
 
-Everything that is not the program stands in the comment lines at its top, `// key: value` (docs: "The case file").
+Everything that is not the program stands in the comment lines at its top, `// key: value`; `KEYS` lists the keys.
 The text is untrusted: it is read by regular expressions and the compiler's parser, and nothing is evaluated. How an
 input is made of its recipe is in `compiler.recipes`; what a pipeline's text may say, the compiler's to judge.
 """

@@ -67,7 +67,7 @@ def test_every_key_is_read_and_printed_in_its_place() -> None:
 
 
 def test_the_header_may_come_in_any_order_with_comments_and_blank_lines() -> None:
-    loose = "// One plain comment.\n\n  //expect:agree\n// inputs: ids = tokens(3) seed 2\n//\n// inputs: x = normal seed 1;\n\n"
+    loose = "// Note.\n\n  //expect:agree\n// inputs: ids = tokens(3) seed 2\n//\n// inputs: x = normal seed 1;\n\n"
     assert print_case(parse_case(loose + PROGRAM)) == HEADER + "// expect: agree\n" + PROGRAM
 
 
@@ -152,7 +152,7 @@ def cases(draw: st.DrawFn) -> Case:
     )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(cases())
 def test_parse_undoes_print(case: Case) -> None:
     check_round_trip(case)
@@ -208,16 +208,13 @@ REFUSED = {
     HEADER + "// claim: f == y\n" + PROGRAM: "c.kina:2: `f` is no let of @main; bind it",
     "// inputs: x = zeros\n" + PROGRAM: "c.kina:1: input `ids` has no recipe; add `// inputs: ids = ",
     HEADER + "// inputs: x = zeros\n" + PROGRAM: "c.kina:2: input `x` has two recipes; keep one",
-    HEADER
-    + "// inputs: y = zeros\n"
-    + PROGRAM: "c.kina:2: `y` is no input of @main (those are x, ids); remove its recipe",
+    HEADER + "// inputs: y = zeros\n" + PROGRAM: "c.kina:2: `y` is no input of @main (those are x, ids); remove",
     "// inputs: x = zeros; ids = causal\n" + PROGRAM: "c.kina:1: input `ids`: `causal` does not make I64 values",
     "// inputs: x = [1, 2]; ids = zeros\n" + PROGRAM: "c.kina:1: input `x`: a list of 2 values for tensor<F32, [2, 3]",
-    "// inputs: x = tokens(8) seed 1; ids = zeros\n"
-    + PROGRAM: "c.kina:1: input `x`: `tokens` does not make F32 values",
+    "// inputs: x = tokens(8) seed 1; ids = zeros\n" + PROGRAM: "c.kina:1: input `x`: `tokens` does not make F32",
     "// inputs: x = normal seed\n" + PROGRAM: "c.kina:1: `normal seed` is no recipe",
     "// inputs: x\n" + PROGRAM: "c.kina:1: `x` is not of the form `name = recipe`",
-    "// inputs: x = zeros\n@main { let x = tensor<F32, [99999, 99999], @host>; x }": "c.kina:1: input `x` has 9999800001 el",
+    "// inputs: x = zeros\n@main { let x = tensor<F32, [99999, 99999], @host>; x }": "c.kina:1: input `x` has 99998000",
 }
 
 
@@ -229,10 +226,11 @@ def test_a_mistake_gets_one_clear_message(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+SHUFFLED = st.lists(st.sampled_from([*FULL.splitlines(), *PROGRAM.splitlines(), "//"])).map("\n".join)
+
+
 @settings(max_examples=300, deadline=None, derandomize=True)
-@given(
-    st.one_of(st.text(), st.lists(st.sampled_from([*FULL.splitlines(), *PROGRAM.splitlines(), "//"])).map("\n".join))
-)
+@given(st.one_of(st.text(), SHUFFLED))
 def test_no_text_ends_in_another_exception(text: str) -> None:
     try:
         case = parse_case(text)
