@@ -164,6 +164,15 @@ class Builder:
         window = _window(offsets, part.type.shape, [1, 1, 0, 0, 0])
         return self._whole("tensor.insert_slice", [part, whole], whole.type, **window)
 
+    def copy(self, x: Value) -> Value:
+        """The same elements in storage of their own."""
+        segments = ir.DenseI32ArrayAttr.get([0, 1, 0])
+        return self._whole("bufferization.alloc_tensor", [x], x.type, operandSegmentSizes=segments)
+
+    def store(self, x: Value, storage: ir.Value) -> ir.Value:
+        """The elements of x in the storage of another tensor of its type."""
+        return self.emit("bufferization.materialize_in_destination", x.mlir, storage)
+
     def named(self, name: str, inputs: Sequence[ir.Value], init: Value) -> Value:
         """A linalg op that MLIR writes the body of; inputs are tensors or scalars as MLIR values."""
         op = self._linalg(name, inputs, [init], {})

@@ -46,7 +46,7 @@ def _function(
     b: Builder, signatures: Signatures, name: str, params: dict[str, TensorType], body: Block
 ) -> tuple[TensorType, ...]:
     """Emits one function and gives its result types."""
-    op = ir.Operation.create("func.func", regions=1, attributes=_function_attributes(name, [], []))
+    op = ir.Operation.create("func.func", regions=1, attributes=_function_attributes(name, len(params)))
     param_types = [b.tensor(type_) for type_ in params.values()]
     block = op.regions[0].blocks.append(*param_types)
     env = {name: Value(arg, type_) for (name, type_), arg in zip(params.items(), block.arguments, strict=True)}
@@ -57,10 +57,13 @@ def _function(
     return tuple(x.type for x in results)
 
 
-def _function_attributes(name: str, params: list[ir.Type], results: list[ir.Type]) -> dict[str, ir.Attribute]:
+def _function_attributes(name: str, params: int) -> dict[str, ir.Attribute]:
+    """The type comes later, with the results. No parameter may be written to: it is the caller's array."""
+    read_only = ir.DictAttr.get({"bufferization.writable": ir.BoolAttr.get(False)})
     return {
         "sym_name": ir.StringAttr.get(name),
-        "function_type": _function_type(params, results),
+        "function_type": _function_type([], []),
+        "arg_attrs": ir.ArrayAttr.get([read_only] * params),
         "llvm.emit_c_interface": ir.UnitAttr.get(),
     }
 
@@ -114,7 +117,11 @@ class _Scope:
         return [Value(result, type_) for result, type_ in zip(op.results, types, strict=True)]
 
     def loop(self, expr: While) -> list[Value]:
-        """scf.while: its first region decides and passes the carries on, its second one makes the next ones."""
+        """scf.while: its first region decides and passes the carries on, its second one makes the next ones.
+
+        Those are copied into the carries' own storage, because bufferization wants a loop to keep its buffers: all of
+        them are set aside first, so that carries which change places do not overwrite each other.
+        """
         starts = [value for carry in expr.carries for value in self.values(carry.init)]
         types = [start.mlir.type for start in starts]
         op = ir.Operation.create("scf.while", types, [start.mlir for start in starts], regions=2)
@@ -123,8 +130,9 @@ class _Scope:
             (condition,) = self.inside(expr, before).values(expr.cond)
             ir.Operation.create("scf.condition", operands=[self.bit(condition), *before.arguments])
         with ir.InsertionPoint(after):
-            results = self.inside(expr, after).block(expr.body)
-            ir.Operation.create("scf.yield", operands=[x.mlir for x in results])
+            aside = [self.b.copy(x) for x in self.inside(expr, after).block(expr.body)]
+            stored = [self.b.store(new, old) for new, old in zip(aside, after.arguments, strict=True)]
+            ir.Operation.create("scf.yield", operands=stored)
         return [Value(result, carry.type) for result, carry in zip(op.results, expr.carries, strict=True)]
 
     def inside(self, expr: While, block: ir.Block) -> _Scope:
