@@ -73,7 +73,20 @@ def _cast(x: Tensor, dtype: str) -> Tensor:
     target = DTYPES[dtype]
     if target.kind == "int" and x.dtype.is_floating_point:
         return _saturated(x, target)
+    if target.kind == "float" and target.bits < 64 and x.dtype == torch.int64:
+        return _to_odd_float64(x)
     return x.to(HELD[dtype])
+
+
+def _to_odd_float64(x: Tensor) -> Tensor:
+    """int64 to float64; beyond 2**53 the bits that have no room make the last one odd.
+
+    What is then rounded to a narrower float is rounded as if once (see `numpy_reference.quantize`).
+    """
+    dropped = 11  # 64 bits less the 53 of a float64
+    odd = (x >> dropped) | ((x & (1 << dropped) - 1) != 0)
+    wide = x.to(torch.float64)
+    return torch.where(wide.abs() < 2.0**53, wide, odd.to(torch.float64) * 2.0**dropped)
 
 
 def _saturated(x: Tensor, target: DType) -> Tensor:

@@ -56,6 +56,7 @@ SPECIAL: dict[str, list[Any]] = {
     "int": [0, 1, -1, INT_MIN, INT_MAX],
     "bool": [False, True],
 }
+LONG = [*I64.int_range, 2**53 + 1, -(2**53) - 1, 2**60 + 2**36 + 1]  # the last lies just above a tie of F32
 
 
 def arrays(dtype: DType, shape: Sequence[int], *, specials: bool = True) -> st.SearchStrategy[Array]:
@@ -67,7 +68,8 @@ def arrays(dtype: DType, shape: Sequence[int], *, specials: bool = True) -> st.S
     }
     element = ordinary[dtype.kind]
     if specials:
-        element = st.one_of(element, st.sampled_from(SPECIAL[dtype.kind]))
+        special = SPECIAL[dtype.kind] + (LONG if dtype == I64 else [])
+        element = st.one_of(element, st.sampled_from(special))
     size = math.prod(shape)
 
     def build(values: list[Any]) -> Array:

@@ -80,6 +80,7 @@ CASTS: list[tuple[DType, list[float], DType, list[float]]] = [
     (I32, [INT_MIN, -1], I64, [INT_MIN, -1]),
     (I32, [INT_MIN, 7], F64, [float(INT_MIN), 7.0]),
     (I64, [2**53 + 1, LONG_MAX], F64, [2.0**53, 2.0**63]),
+    (I64, [2**60 + 2**36 + 1, 2**60 + 2**36], F32, [2.0**60 + 2.0**36 + 2.0**11, 2.0**60 + 2.0**36]),
     (BOOL, [True, False], F64, [1.0, 0.0]),
     (BOOL, [True, False], I64, [1, 0]),
     (F64, [1e300, NAN, -0.0], F32, [1e300, NAN, -0.0]),
