@@ -1,7 +1,7 @@
 """The minimiser: the smallest case that still shows the same bug.
 
-What "smaller" means (`order`), the search and its budget. What may be tried lives in `fuzz.reductions`; whether a case
-still shows the bug is the caller's predicate, which should compare Signatures, so that the search cannot slip to
+What "smaller" means (`order`), the search and its budget. What may be tried is in `fuzz.reductions.passes`; whether a
+case still shows the bug is the caller's predicate, which should compare Signatures, so that the search cannot slip to
 another bug.
 """
 
@@ -17,13 +17,13 @@ import numpy as np
 from compiler.checker import check
 from compiler.recipes import Recipe
 from compiler.source import CompileError
-from compiler.syntax import Apply, Literal, Placeholder
-from fuzz.cuts import Array, Values
-from fuzz.reductions import Pass, passes, restatements
-from fuzz.trees import blocks, count_ops, expressions
+from compiler.syntax import Apply, Literal, Placeholder, While
+from fuzz.reductions.cuts import Array, Values
+from fuzz.reductions.passes import Pass, passes, restatements
+from fuzz.reductions.trees import blocks, count_ops, expressions
 from oracles import numpy_reference
 from oracles.case import Case, CaseError, print_case
-from oracles.evaluator import evaluate
+from oracles.evaluator import EvaluationError, evaluate
 from oracles.inputs import make_inputs
 
 Predicate = Callable[[Case], bool]
@@ -59,7 +59,7 @@ def minimize(
     goes through, and with it the search ends.
     """
     case = replace(case, text="")
-    search = _Search(predicate, time.monotonic() + seconds, calls)
+    search = _Search(predicate, values, time.monotonic() + seconds, calls)
     if not search.fails(case):
         raise NotFailing("the case does not fail: there is nothing to minimise")
     best = search.descend(case, passes(values)[:2])
@@ -98,6 +98,7 @@ class _Search:
     """The predicate with its budget, and the texts that were tried in vain."""
 
     predicate: Predicate
+    values: Values
     deadline: float
     calls: int
     refuted: set[str] = field(default_factory=set)
@@ -108,7 +109,7 @@ class _Search:
 
     def fails(self, case: Case) -> bool:
         """Whether the case shows the bug; False once the budget is spent. What does not check is not asked."""
-        if self.spent or not _valid(case):
+        if self.spent or not _valid(case, self.values):
             return False
         text = print_case(case)
         if text in self.refuted:
@@ -147,11 +148,13 @@ class _Search:
         return next((candidate for candidate in candidates if self.fails(candidate)), None)
 
 
-def _valid(case: Case) -> bool:
-    """Whether the checker takes the program and the recipes fit its inputs."""
+def _valid(case: Case, values: Values) -> bool:
+    """Whether the checker takes the program, the recipes fit its inputs, and its loops end."""
     try:
         check(case.program)
         make_inputs(case)
-    except (CompileError, CaseError):
+        if any(isinstance(expr, While) for expr in expressions(case.program)):
+            values(case)
+    except (CompileError, CaseError, EvaluationError):
         return False
     return True
