@@ -14,7 +14,7 @@ from compiler.types import BF16, DTYPES, F16, F64, DType
 from fuzz.generate.draw import draw_cases
 from fuzz.generate.storylm import storylm_cases
 from fuzz.minimize import reference_values
-from fuzz.trees import expressions
+from fuzz.reductions.trees import expressions
 from oracles.case import Case, parse_case, print_case
 from tests.fuzz.broken import FAULTS
 
