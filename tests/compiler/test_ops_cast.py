@@ -83,3 +83,20 @@ def test_cast(source: str, level: int) -> None:
         items = [value.item() if source != "BF16" else float(value) for value in x]
         expected = array(target, [converted(item, DTYPES[target]) for item in items])
         check_bits(got, expected, x, name=f"cast {source} to {target} ")
+
+
+@pytest.mark.parametrize(
+    ("source", "bits"),
+    [
+        ("F16", [0x7C01, 0x7FFF, 0xFC01, 0xFFFF]),
+        ("BF16", [0x7F81, 0x7FFF, 0xFF81, 0xFFFF]),
+        ("F32", [0x7F800001, 0x7FFFFFFF, 0xFF800001, 0xFFFFFFFF]),
+        ("F64", [0x7FF0000000000001, 0x7FFFFFFFFFFFFFFF, 0xFFF0000000000001, 0xFFFFFFFFFFFFFFFF]),
+    ],
+)
+def test_every_nan_stays_one(source: str, bits: list[int]) -> None:
+    """Rounding the bits of a NaN with a payload would carry into its sign, or leave an infinity."""
+    x = np.array(bits, f"u{NUMPY[source].itemsize}").view(NUMPY[source])
+    for target, got in zip(ALL, run_uses([use("cast", x, dtype=target) for target in ALL]), strict=True):
+        expected = array(target, [converted(math.nan, DTYPES[target])] * len(bits))
+        check_bits(got, expected, name=f"cast {source} to {target} ")
