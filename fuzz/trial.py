@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from fuzz.blame import blamed
 from fuzz.engines import Request
+from fuzz.reductions.tidy import without_claims
 from fuzz.sandbox import Sandbox
 from fuzz.signature import signature_of
 from oracles import judge
 from oracles.case import Case, print_case
+from oracles.claims import unseparated
 from oracles.engine import Observation, Outcome
 from oracles.inputs import make_inputs
 from oracles.verdict import Agree, Disagree, Signature, Undecided, Verdict
@@ -51,20 +54,36 @@ _WORST_FIRST: tuple[tuple[type[Verdict], str], ...] = (
 )
 
 
-def try_case(sandbox: Sandbox, case: Case, variants: Iterable[str]) -> Trial:
-    """Run `case` on `variants` of the sandbox's engine and judge each. Raises `SandboxError`."""
+def try_case(sandbox: Sandbox, case: Case, variants: Iterable[str], drawn: bool = False) -> Trial:
+    """Run `case` on `variants` of the sandbox's engine and judge each. Raises `SandboxError`.
+
+    A case that was just `drawn` may hold controls (claims of `!=`) that come out equal by accident of its numbers, a
+    weight that no position attends to, say: they are dropped, where a case of a person or of the corpus is undecided.
+    """
     if case.expect.kind == "error":
         return _try_refusal(sandbox, case, variants)
     inputs = make_inputs(case)
     sandbox.start(Request(print_case(case), case.pipeline, tuple(variants), inputs))
     began = time.perf_counter()
     references = judge.references(case, inputs)
+    if drawn:
+        case = without_claims(case, unseparated(case.claims, references.base))
+        references = replace(references, case=case)
     computed = time.perf_counter()
     report = sandbox.finish()
     returned = time.perf_counter()
-    verdicts = {variant: judge.judge(references, outcome) for variant, outcome in report.outcomes.items()}
+    judged = {variant: judge.judge(references, outcome) for variant, outcome in report.outcomes.items()}
+    verdicts = {variant: _with_op(sandbox, case, variant, verdict) for variant, verdict in judged.items()}
     own = {"references": computed - began, "judge": time.perf_counter() - returned}
     return Trial(case, verdicts, report.seconds | own)
+
+
+def _with_op(sandbox: Sandbox, case: Case, variant: str, verdict: Verdict) -> Verdict:
+    """A wrong value of a fn gets an op for its culprit: from the same build, which compiles all of the case."""
+    whole = next(build[-1] for build in sandbox.builds if variant in build)
+    if not isinstance(verdict, Disagree):
+        return verdict
+    return blamed(verdict, case, lambda exposed: try_case(sandbox, exposed, [whole]).verdicts[whole])
 
 
 def _try_refusal(sandbox: Sandbox, case: Case, variants: Iterable[str]) -> Trial:

@@ -37,7 +37,7 @@ class References:
             return self.base
         key = tuple((serial, choice.tobytes()) for serial, choice in follow.items())
         if key not in self.followed:
-            self.followed[key] = trace(self.case.program, self.inputs, follow)
+            self.followed[key] = trace(self.case.program, self.inputs, dict(follow))
         return self.followed[key]
 
 
@@ -133,7 +133,7 @@ def _result_culprits(main: Block, culprits: Mapping[str, str], count: int) -> li
 
 def _judge_values(program: Program, run: Trace, outcome: Observation) -> Verdict | _Choice:
     seen = list(observed(program, run, outcome))
-    run.bounds([item.value for item in seen if _in_doubt(item, run)])  # one backward pass for all of them
+    run.bounds(_doubtful(seen, run))  # one backward pass for all of them
     undecided: Undecided | None = None
     agree = Agree()
     for item in seen:
@@ -145,6 +145,17 @@ def _judge_values(program: Program, run: Trace, outcome: Observation) -> Verdict
         else:
             agree = agree + verdict
     return undecided or agree
+
+
+def _doubtful(seen: list[Seen], run: Trace) -> list[Traced]:
+    """The values in doubt before the first that is beyond even the loose bound: what follows a wrong value is wrong."""
+    doubtful = []
+    for item in seen:
+        if _in_doubt(item, run):
+            if difference(item.name, item.target, Allowed(item.value.array, item.value.dtype, item.value.err)):
+                break
+            doubtful.append(item.value)
+    return doubtful
 
 
 def _in_doubt(item: Seen, run: Trace) -> bool:
