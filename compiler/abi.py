@@ -1,0 +1,96 @@
+"""The host boundary: NumPy arrays in and out of compiled functions, and who frees what.
+
+A memref of rank r is passed as a descriptor of 3 + 2r words: the allocated pointer, the aligned pointer, the offset,
+r sizes, r strides (in elements). Every field is one 64-bit word, so a descriptor is an int64 array here, and the struct
+of a function's results is its descriptors in a row.
+
+Ownership: arguments are the caller's, and the callee gets private copies, which are compared afterwards. A result is
+read with its own offset and strides and copied; then each allocation among the results is freed once, unless it is an
+argument's or a constant's (MLIR marks those with the pointer 0xDEADBEEF). Views of one buffer share an allocation.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.arrays import Array, numpy_dtype
+from compiler.types import TensorType
+
+Words = npt.NDArray[np.int64]
+Signature = tuple[tuple[TensorType, ...], tuple[TensorType, ...]]  # parameter types, result types
+
+CONSTANT = 0xDEADBEEF  # finalize-memref-to-llvm's allocated pointer of a memref.global
+_FREE = ctypes.CDLL(None).free
+_FREE.argtypes = [ctypes.c_void_p]
+_FREE.restype = None
+
+
+class CallError(Exception):
+    """A call that cannot be made, or a callee that broke the contract of its signature."""
+
+
+def call(entry: Callable[[int], None], name: str, signature: Signature, arrays: Sequence[Array]) -> tuple[Array, ...]:
+    """Calls a packed entry point: it takes the address of an array of pointers to its arguments.
+
+    Raises `CallError` for arrays that do not fit, a result of another shape, an argument that was written.
+    """
+    params, results = signature
+    _check_arguments(name, params, arrays)
+    copies = [array.copy(order="C") for array in arrays]
+    returned = np.zeros(sum(3 + 2 * type_.rank for type_ in results), np.int64)
+    structs = [returned, *map(_descriptor, copies)]
+    pointers = np.array([words.ctypes.data for words in structs], np.int64)
+    slots = pointers.ctypes.data + 8 * np.arange(len(structs), dtype=np.int64)
+    entry(slots.ctypes.data)
+    try:
+        _check_untouched(name, arrays, copies)
+        return tuple(_read(name, words, type_) for words, type_ in _split(returned, results))
+    finally:
+        _release(_split(returned, results), {copy.ctypes.data for copy in copies})
+
+
+def _check_arguments(name: str, params: Sequence[TensorType], arrays: Sequence[Array]) -> None:
+    if len(arrays) != len(params):
+        raise CallError(f"`{name}` takes {len(params)} arguments, got {len(arrays)}")
+    for at, (type_, array) in enumerate(zip(params, arrays, strict=True)):
+        if array.dtype != numpy_dtype(type_) or array.shape != type_.shape:
+            got = f"{array.dtype} {list(array.shape)}"
+            raise CallError(f"`{name}` takes {type_} as argument {at}, got an array of {got}")
+
+
+def _descriptor(array: Array) -> Words:
+    """Of a contiguous array."""
+    strides = [stride // array.itemsize for stride in array.strides]
+    return np.array([array.ctypes.data, array.ctypes.data, 0, *array.shape, *strides], np.int64)
+
+
+def _split(returned: Words, results: Sequence[TensorType]) -> list[tuple[Words, TensorType]]:
+    ends = np.cumsum([3 + 2 * type_.rank for type_ in results])
+    return list(zip(np.split(returned, ends[:-1]), results, strict=True))
+
+
+def _read(name: str, words: Words, type_: TensorType) -> Array:
+    """A contiguous copy of what the descriptor describes."""
+    dtype, rank = numpy_dtype(type_), type_.rank
+    aligned, offset, sizes, strides = int(words[1]), int(words[2]), words[3 : 3 + rank], words[3 + rank :]
+    if tuple(sizes) != type_.shape:
+        raise CallError(f"`{name}` declares a result of shape {list(type_.shape)} and returned {sizes.tolist()}")
+    span = 1 + sum(int(stride) * (size - 1) for stride, size in zip(strides, type_.shape, strict=True))
+    memory = (ctypes.c_char * (span * dtype.itemsize)).from_address(aligned + offset * dtype.itemsize)
+    byte_strides = tuple(int(stride) * dtype.itemsize for stride in strides)
+    return np.ndarray(type_.shape, dtype, memory, 0, byte_strides).copy(order="C")
+
+
+def _check_untouched(name: str, arrays: Sequence[Array], copies: Sequence[Array]) -> None:
+    for at, (array, copy) in enumerate(zip(arrays, copies, strict=True)):
+        if array.tobytes() != copy.tobytes():
+            raise CallError(f"`{name}` wrote to its argument {at}")
+
+
+def _release(results: Sequence[tuple[Words, TensorType]], arguments: set[int]) -> None:
+    for allocation in {int(words[0]) for words, _ in results} - arguments - {CONSTANT, 0}:
+        _FREE(allocation)

@@ -1,0 +1,104 @@
+"""From MLIR on tensors to the LLVM dialect: the passes, as data, stage by stage, and running them.
+
+A pipeline is a list of passes in the order of `STAGES`; each pass runs alone and the module is verified after it, so a
+failure names its pass. What the module means is `compiler.lowering`'s business, machine code is `compiler.backend`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import takewhile
+from typing import Literal
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+Stage = Literal["tensor", "buffers", "loops", "llvm"]
+STAGES: tuple[Stage, ...] = ("tensor", "buffers", "loops", "llvm")
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A pass by its name on `mlir-opt`'s command line, options in braces, and the stage it belongs to."""
+
+    text: str
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Passes in order, stages ascending."""
+
+    passes: tuple[Pass, ...]
+
+    def until(self, last: Stage) -> Pipeline:
+        """The passes up to the end of stage `last`."""
+        end = STAGES.index(last)
+        return Pipeline(tuple(takewhile(lambda p: STAGES.index(p.stage) <= end, self.passes)))
+
+
+class PipelineError(Exception):
+    """A pass failed. `kind` is "refused" where the pass said no, "invalid-ir" where the verifier did after it."""
+
+    def __init__(self, pass_name: str, kind: Literal["refused", "invalid-ir"], message: str) -> None:
+        super().__init__(f"{pass_name}: {message}")
+        self.pass_name, self.kind, self.message = pass_name, kind, message
+
+
+# Function boundaries keep MLIR's own layouts: a slice of a parameter comes back as a view of it, as Section 21 says.
+# The deallocation pipeline makes every result its caller's own: what a function returns but does not own, it clones.
+# expand-strided-metadata must come before lower-affine, or a view of a function-boundary buffer cannot be converted.
+DEFAULT = Pipeline(
+    (
+        Pass("one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=fully-dynamic-layout-map}", "buffers"),
+        Pass("buffer-deallocation-pipeline", "buffers"),
+        Pass("convert-bufferization-to-memref", "buffers"),
+        Pass("convert-linalg-to-loops", "loops"),
+        Pass("expand-strided-metadata", "loops"),
+        Pass("lower-affine", "loops"),
+        Pass("convert-scf-to-cf", "loops"),
+        Pass("convert-math-to-llvm", "llvm"),
+        Pass("convert-math-to-libm", "llvm"),
+        Pass("convert-arith-to-llvm", "llvm"),
+        Pass("convert-func-to-llvm", "llvm"),
+        Pass("convert-cf-to-llvm", "llvm"),
+        Pass("convert-index-to-llvm", "llvm"),
+        Pass("finalize-memref-to-llvm", "llvm"),
+        Pass("reconcile-unrealized-casts", "llvm"),
+    )
+)
+
+
+def parse(text: str) -> Pipeline:
+    """The pipeline that a case names. ValueError names what it does not know."""
+    if text.strip() != "default":
+        raise ValueError(f"unknown pipeline {text.strip()!r}: the pipeline there is is 'default'")
+    return DEFAULT
+
+
+def run(module: ir.Module, pipeline: Pipeline) -> None:
+    """Transforms the module in place; raises `PipelineError`."""
+    with module.context:
+        for pass_ in pipeline.passes:
+            _run(module, pass_.text)
+
+
+def _run(module: ir.Module, text: str) -> None:
+    name = text.partition("{")[0]
+    try:
+        _manager(module.context, text).run(module.operation)
+    except ir.MLIRError as error:
+        raise PipelineError(name, "refused", str(error)) from error
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        raise PipelineError(name, "invalid-ir", str(error)) from error
+
+
+@cache
+def _manager(context: ir.Context, text: str) -> PassManager:
+    """Parsed once for each context; the verifier is run by `_run`, which can tell its word from the pass's own."""
+    manager = PassManager.parse(f"builtin.module({text})", context)
+    manager.enable_verifier(False)
+    return manager
