@@ -129,6 +129,33 @@ def test_while_carries_swap_without_clobbering_each_other() -> None:
     check_runs(SWAP, [x, y, np.array(0, np.int32)], [x, y, np.array(False)])
 
 
+NESTED = """
+let twice = fn(x: tensor<I64, [2], @host>) -> tensor<I64, [2], @host> { x + x }
+let f = fn(x: tensor<I64, [2], @host>, n: tensor<I64, [], @host>) ->
+  (tensor<I64, [2], @host>, tensor<I64, [2], @host>, tensor<I64, [], @host>) {
+  let one = tensor<I64, [], @host>1;
+  let start = x + x;
+  let (outer, grown, inner) = while (
+    i: tensor<I64, [], @host> = one - one, y: tensor<I64, [2], @host> = start, m: tensor<I64, [], @host> = one - one
+  ) i < n {
+    let (j, z) = while (j0: tensor<I64, [], @host> = i, z0: tensor<I64, [2], @host> = y) j0 < n {
+      (j0 + one, twice(z0))
+    };
+    (i + one, z - x, m + j)
+  };
+  (grown, start, inner)
+}
+"""
+
+
+def test_while_in_a_while_and_a_start_that_is_used_again() -> None:
+    x, n = np.array([3, -5]), 3
+    y, inner = x + x, 0
+    for i in range(n):
+        y, inner = y * 2 ** (n - i) - x, inner + n
+    check_runs(NESTED, [x, np.array(n)], [y, x + x, np.array(inner)])
+
+
 def literal(dtype: str, values: Array) -> str:
     """The text of a rank-1 literal of these values, in the language's own spelling of a float."""
     spelled = [spell(value.item() if dtype != "BF16" else float(value)) for value in values]
