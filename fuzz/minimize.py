@@ -68,10 +68,10 @@ def minimize(
 
 
 def order(case: Case) -> Order:
-    """Simpler cases come first: fewer ops, lets, elements, plainer inputs, shorter text."""
+    """Simpler cases come first: fewer ops, then fns, lets and claims, then elements, plainer inputs, shorter text."""
     program = case.program
     text = print_case(case)
-    lets = sum(len(block.lets) for block in blocks(program)) + len(case.claims)
+    lets = sum(len(block.lets) for block in blocks(program)) + len(program.fns) + len(case.claims)
     inputs = sum(recipe_cost(recipe) for recipe in case.recipes.values())
     return count_ops(program), lets, _elements(case), inputs, len(text), text
 
@@ -149,7 +149,9 @@ class _Search:
 
 
 def _valid(case: Case, values: Values) -> bool:
-    """Whether the checker takes the program, the recipes fit its inputs, and its loops end."""
+    """Whether the checker takes the program, its results can be written, the recipes fit, and its loops end."""
+    if not all(block.result for block in blocks(case.program)):
+        return False
     try:
         check(case.program)
         make_inputs(case)

@@ -115,24 +115,20 @@ def dead_code(case: Case) -> Iterator[Case]:
     yield tidied(replace(case, program=program))
 
 
-PLAIN = (
-    Recipe("zeros"),
-    Recipe("ones"),
-    Recipe("iota"),
-    Recipe("tags"),
-    Recipe("exact"),
-    *(Recipe("normal", scale=scale) for scale in (1.0, 10.0, 100.0)),
-)
+NUMBERLESS = tuple(Recipe(kind) for kind in ("zeros", "ones", "iota"))
+SEEDLESS = (Recipe("tags"), Recipe("exact"), Recipe("normal"), Recipe("normal", scale=100.0))
+FILLS: dict[str, tuple[Scalar, ...]] = {"float": (-1.0, 2.0, 10.0, 100.0), "int": (-1, 2, 10), "bool": ()}
 
 
 def plainer_inputs(case: Case) -> Iterator[Case]:
     """A recipe without particular numbers, for all inputs of floats at once, then for each input."""
     types = inputs(case.program.main) if case.program.main else {}
     floats = [name for name in case.recipes if types[name].dtype.kind == "float"]
-    for recipe in PLAIN:
+    for recipe in (*NUMBERLESS, *SEEDLESS):
         yield replace(case, recipes=case.recipes | dict.fromkeys(floats, recipe))
     for name in case.recipes:
-        for recipe in PLAIN:
+        fills = [Recipe("fill", values=(value,)) for value in FILLS[types[name].dtype.kind]]
+        for recipe in (*NUMBERLESS, *fills, *SEEDLESS):
             yield replace(case, recipes=case.recipes | {name: recipe})
 
 
