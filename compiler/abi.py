@@ -82,7 +82,7 @@ def _read(name: str, words: Words, type_: TensorType) -> Array:
     span = 1 + sum(int(stride) * (size - 1) for stride, size in zip(strides, type_.shape, strict=True))
     memory = (ctypes.c_char * (span * dtype.itemsize)).from_address(aligned + offset * dtype.itemsize)
     byte_strides = tuple(int(stride) * dtype.itemsize for stride in strides)
-    return np.ndarray(type_.shape, dtype, memory, 0, byte_strides).copy(order="C")
+    return np.ndarray(type_.shape, dtype, memoryview(memory), 0, byte_strides).copy(order="C")
 
 
 def _check_untouched(name: str, arrays: Sequence[Array], copies: Sequence[Array]) -> None:

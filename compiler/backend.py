@@ -38,7 +38,7 @@ class Compiled:
     """Functions of a compiled module by name. `close` when done; no call may follow."""
 
     signatures: Signatures
-    entries: dict[str, Callable[[int], None]]
+    entries: Mapping[str, Callable[[int], None]]
     close: Callable[[], None]
 
     def call(self, name: str, *arrays: Array) -> tuple[Array, ...]:
