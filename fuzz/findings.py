@@ -41,16 +41,17 @@ class Findings:
     def met(self, place: Place, reports: list[dict[str, str]]) -> list[Finding]:
         """The findings that one case adds to the store: new ones, and those met before, which count one more hit."""
         met = [
-            Finding(state="new", place=str(place), smallest=report["text"], **report)
+            Finding(
+                report["signature"], "new", str(place), report["variants"], report["message"], *2 * [report["text"]]
+            )
             for report in reports
             if not self._is_known(report["signature"])
         ]
         for finding in met:
             kept = self.by_signature.get(finding.signature)
             if kept is None or (kept.state == "saved" and finding.signature not in self._settled):
-                self._add(
-                    finding
-                )  # the second: saved once, but the corpus expects it no more, so it was thought mended
+                # new; or saved once and not expected by the corpus any more, so that it was thought mended
+                self._add(finding)
                 self.store.update(finding)
         return met
 

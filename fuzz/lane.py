@@ -103,27 +103,30 @@ def _judge(lane: _Lane, place: Place, case: Case, drawing: float) -> None:
     unfinished.rename(path)
     builds = lane.sandbox.builds
     try:
-        trial = try_case(lane.sandbox, case, builds[(place.batch + place.position) % len(builds)])
+        trial = try_case(lane.sandbox, case, builds[(place.batch + place.position) % len(builds)], drawn=True)
     except (SandboxError, OSError):
         raise
     except Exception:  # noqa: BLE001 (an oracle's own failure: reported as a finding, and the lane goes on)
         lane.say("failed", place=str(place), text=print_case(case), message=traceback.format_exc())
         return
-    counts = [[kind, name, n] for (kind, name), n in _counts(trial, drawing).items()]
+    counts = [[kind, name, n] for (kind, name), n in _counts(case, trial, drawing).items()]
     lane.say("judged", place=str(place), counts=counts, findings=_findings(trial))
 
 
-def _counts(trial: Trial, drawing: float) -> Counter[tuple[str, str]]:
+def _counts(drawn: Case, trial: Trial, drawing: float) -> Counter[tuple[str, str]]:
     """What the run's statistics learn from one case; the kinds are those of `display`."""
     counts: Counter[tuple[str, str]] = Counter()
     counts["verdict", trial.verdict] += 1
+    counts["claim", "judged"] += len(trial.case.claims)
+    counts["claim", "dropped, both sides equal by accident"] += len(drawn.claims) - len(trial.case.claims)
     for variant, verdict in trial.verdicts.items():
         counts["variant", f"{variant} {type(verdict).__name__.lower()}"] += 1
         if isinstance(verdict, Undecided):
             counts["undecided", f"{verdict.reason} at {verdict.op}"] += 1
     program = trial.case.program
     for block in (*(fn.body for fn in program.fns), *filter(None, (program.main,))):
-        counts.update(("op", expr.callee) for expr in walk_block(block) if isinstance(expr, Apply))
+        callees = (expr.callee for expr in walk_block(block) if isinstance(expr, Apply))
+        counts.update(("op", callee) for callee in callees if program.fn(callee) is None)
     seconds = {"draw": drawing} | trial.seconds
     counts.update({("microseconds", stage): round(1e6 * value) for stage, value in seconds.items()})
     return counts

@@ -38,7 +38,12 @@ def stats_words(snapshot: Snapshot) -> str:
     total = sum(verdicts.values())
     lines = [f"{total} cases in {snapshot.batches} batches"]
     lines += [f"  {name}: {n} ({share(n, total)})" for name, n in verdicts.items()]
-    for title, kind in (("variants judged", "variant"), ("undecided", "undecided"), ("uses of ops", "op")):
+    for title, kind in (
+        ("variants judged", "variant"),
+        ("undecided", "undecided"),
+        ("claims", "claim"),
+        ("uses of ops", "op"),
+    ):
         lines += [f"{title}:", *_columns(snapshot.of(kind))]
     lines.append(f"time: {time_shares(snapshot.of('microseconds'))}")
     lines += [f"{len(snapshot.findings)} findings:", *(f"  {finding_line(finding)}" for finding in snapshot.findings)]

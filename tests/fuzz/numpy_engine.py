@@ -47,6 +47,7 @@ def _evaluate(program: Program, request: Request, wrong: str, whole: bool) -> Ob
 
     seen = evaluate(program, request.inputs, LIBRARY, Hooks(apply=apply))
     lets = {name: quantize(value.array, value.dtype) for name, value in seen.lets.items()}
-    results = tuple(quantize(value.array, value.dtype) for value in seen.results)
-    named = {expr.id for expr in program.main.result if isinstance(expr, Name)} if program.main else set()
+    arrays = {id(value): lets[name] for name, value in seen.lets.items()}
+    results = tuple(arrays.get(id(value), quantize(value.array, value.dtype)) for value in seen.results)
+    named = [expr.id for expr in program.main.result if isinstance(expr, Name)] if program.main else []
     return Observation({name: lets[name] for name in named} if whole else lets, results)
