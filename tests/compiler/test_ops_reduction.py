@@ -105,11 +105,10 @@ def test_argmax_of_special_values(dtype: str, level: int) -> None:
     check_bits(got, np.array(list(indices.values())), name="argmax ")
 
 
-@pytest.mark.parametrize("level", [0, 2])
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_softmax_over_every_axis(dtype: str, level: int) -> None:
+def test_softmax_over_every_axis(dtype: str) -> None:
     uses = [use("softmax", random(dtype, shape, seed), axis=axis) for seed, (shape, axis) in enumerate(EVERY_AXIS)]
-    for x, got in zip(uses, run_uses(uses, level), strict=True):
+    for x, got in zip(uses, run_uses(uses, 2), strict=True):
         check_softmax(dtype, x, got)
 
 
