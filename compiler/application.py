@@ -20,7 +20,6 @@ from compiler.types import DTYPES, TensorType
 TAKES_BARE = frozenset({"matmul", *(op.name for op in ELEMENTWISE if op.arity[0] > 1)})
 
 _KINDS = {"int": "an integer", "ints": "a list of integers", "dtype": "a dtype"}
-_NUMBERS = ("no operands", "one operand", "two operands", "three operands")
 
 
 def is_bare(expr: Expr) -> TypeGuard[Apply]:
@@ -67,7 +66,7 @@ def _label(args: Sequence[Expr], types: Sequence[TensorType]) -> str:
     same = len({type_.dtype for type_ in types}) == 1 and len(types) > 1
     parts = []
     for number, (arg, type_) in enumerate(zip(args, types, strict=True), 1):
-        name = arg.id if isinstance(arg, Name) else f"operand {number}"
+        name = arg.id if isinstance(arg, Name) else f"operand {number}" if len(args) > 1 else "the operand"
         shape = f"[{', '.join(map(str, type_.shape))}]"
         parts.append(f"{name} is {shape if same else f'{type_.dtype} {shape}'}")
     return ", ".join(parts[:8])
@@ -77,7 +76,7 @@ def _check_arity(s: Scope, op: Op, expr: Apply) -> bool:
     least, most = op.arity
     if least <= len(expr.args) <= most:
         return True
-    wanted = _NUMBERS[least] + ("" if most == least else " or more")
+    wanted = f"{least} operand{'s' * (least != 1)}{' or more' * (most > least)}"
     s.report.add("arity", f"`{spelled(op)}` takes {wanted}, got {len(expr.args)}", expr.span)
     return False
 
@@ -103,7 +102,8 @@ def _attributes(s: Scope, op: Op, expr: Apply) -> tuple[tuple[str, AttrValue], .
             right = False
             s.report.add(*fault, span)
     missing = [attr for attr in op.attrs if attr.name not in given]
-    for attr in missing:
+    misspelt = sum(all(name != attr.name for attr in op.attrs) for name in given)
+    for attr in missing if len(missing) > misspelt else ():
         s.report.add(*_missing(op, attr, expr), expr.callee_span)
     if missing or not right:
         return None

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from compiler.inference import Results, infer_block
+from compiler.inference import Results, infer_block, result_span
 from compiler.ops import OPS
-from compiler.scope import MAIN, MAX_VALUES, MaybeType, Scope, Signature, check_type
+from compiler.scope import MAIN, MAX_VALUES, RESERVED, MaybeType, Scope, Signature, check_type
 from compiler.source import Report, Span, TooManyErrors
 from compiler.syntax import MAX_DEPTH, Block, Fn, Program, height, inputs
 from compiler.types import TensorType
@@ -112,17 +112,16 @@ class _Check:
         return replace(fn, body=body)
 
     def _check_name(self, fn: Fn) -> None:
-        if fn.name in OPS or fn.name == "main":
-            what = "an op" if fn.name in OPS else "the host's script"
-            self._report.add("reserved-name", f"a fn cannot be named `{fn.name}`, that is {what}", fn.name_span)
+        if fn.name in OPS or fn.name in RESERVED:
+            what = "an op" if fn.name in OPS else RESERVED[fn.name]
+            self._report.add("reserved-name", f"a fn cannot be named `{fn.name}`, which is {what}", fn.name_span)
         elif fn.name in self._fns:
             self._report.add("duplicate-fn", f"the fn `{fn.name}` is bound twice; rename one", fn.name_span)
 
     def _check_results(self, fn: Fn, declared: Sequence[MaybeType], results: Sequence[tuple[MaybeType, Span]]) -> None:
         if len(results) != len(declared):
-            message = f"`{fn.name}` declares {len(declared)} results, its body returns {len(results)}"
-            span = Span(fn.body.result[0].span.start, fn.body.result[-1].span.end)
-            self._report.add("result-count", message, span)
+            message = f"`{fn.name}` returns as many values as it declares: {len(declared)} declared, got {len(results)}"
+            self._report.add("result-count", message, result_span(fn.body))
             return
         for number, (type_, (got, span)) in enumerate(zip(declared, results, strict=True), 1):
             if type_ is not None and got is not None and got != type_:

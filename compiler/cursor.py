@@ -68,6 +68,6 @@ class Cursor:
             raise SyntaxRefused("too-deep", message, self.here.span)
 
     def complain(self, error: SyntaxRefused) -> None:
-        """Reports an error, but only the first at any position: the others follow from it."""
-        if not self.report.has(error.span.start):
+        """Reports an error, unless it follows from one that was reported at the same place."""
+        if not self.at("bad") and not self.report.has(error.span.start):
             self.report.add(error.code, error.message, error.span)

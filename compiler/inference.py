@@ -37,6 +37,11 @@ def infer_block(s: Scope, block: Block, *, script: bool = False) -> tuple[Block,
     return replace(block, lets=lets, result=tuple(exprs)), tuple(results) if counted else None
 
 
+def result_span(block: Block) -> Span:
+    """Where the values of a block's result stand."""
+    return Span(block.result[0].span.start, block.result[-1].span.end) if block.result else block.span
+
+
 def _let(s: Scope, let: Let, script: bool) -> Let:
     value, types = _host_input(s, let.value) if script else _infer(s, let.value)
     spans = let.name_spans if len(let.name_spans) == len(let.names) else (let.span,) * len(let.names)
@@ -183,9 +188,9 @@ def _check_carries(
 ) -> None:
     """The body returns the carries for the next trip, in their order and of their types."""
     if len(results) != len(declared):
-        counts = f"{len(declared)} {_plural('carry' if len(declared) == 1 else 'carrie', declared)}"
-        message = f"the body of a `while` returns its carries: {counts}, got {len(results)} {_plural('value', results)}"
-        s.report.add("while-count", message, results[0][1])
+        names = ", ".join(f"`{carry.name}`" for carry in expr.carries[:8])
+        message = f"the body of a `while` returns its carries ({names}): {len(declared)} needed, got {len(results)}"
+        s.report.add("while-count", message, result_span(expr.body))
         return
     for carry, type_, (got, span) in zip(expr.carries, declared, results, strict=True):
         if type_ is not None and got is not None and got != type_:

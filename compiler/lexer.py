@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from compiler.source import Report, Span
 
-KEYWORDS = frozenset({"let", "fn", "tensor", "while", "inf", "nan"})
+_WORDS = {"let": "let", "fn": "fn", "tensor": "tensor", "while": "while", "inf": "float", "nan": "float"}
 LONGEST_NAME = 255  # characters
 LONGEST_NUMBER = 1100  # characters; the exact decimal expansion of an F64 has up to 1,076 digits
 
@@ -16,23 +16,21 @@ LONGEST_NUMBER = 1100  # characters; the exact decimal expansion of an F64 has u
 # A sign belongs to the number that follows it without a space: no expression has a bare number in it.
 _TOKEN = re.compile(
     r"""(?: [ \t\r\n]++ | //[^\n]*+ )*+
-    (?: (?P<float> -?inf\b | nan\b )
-      | (?P<name> [A-Za-z_]\w*+ )
-      | (?P<number> -?[0-9] (?: (?<=[eEpP])[+-] | [\w.] )*+ )
+    (?: (?P<name> [A-Za-z_]\w*+ )
+      | (?P<number> -?[0-9] (?: (?<=[eEpP])[+-] | [\w.] )*+ | -inf\b )
       | (?P<mark> -> | <= | == | [()\[\]{}<>,:;=@+*/%-] )
       | (?P<bad> [^ \t\r\n\w()\[\]{}<>,:;=@+*/%-]++ )
       | (?P<end> \Z )
     )""",
     re.VERBOSE | re.ASCII,
 )
-_INT = re.compile(r"-?[0-9]+")
 _FLOAT = re.compile(
-    r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|0x[0-9a-fA-F]+(?:\.[0-9a-fA-F]+)?[pP][+-]?[0-9]+)",
+    r"-?(?:inf|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|0x[0-9a-fA-F]+(?:\.[0-9a-fA-F]+)?[pP][+-]?[0-9]+)",
 )
 
 
 class Token(NamedTuple):
-    """`kind` is "name", "int", "float", "end", or the text itself for keywords and marks."""
+    """`kind` is "name", "int", "float", "bad", "end", or the text itself for keywords and marks."""
 
     kind: str
     text: str
@@ -47,35 +45,38 @@ class Token(NamedTuple):
 def tokens(text: str, report: Report) -> Iterator[Token]:
     """The tokens of `text` in order; the last one is "end". Linear in the length of the text.
 
-    What is no token is reported; the reader goes on behind it.
+    What is no token is reported, and comes as "bad".
     """
     for match in _TOKEN.finditer(text):
         group = match.lastgroup or "end"
-        start, end = match.span(group)
-        word = match[group]
+        word, end = match[group], match.end()
+        start = end - len(word)  # a token stands at the end of its match, behind blanks and comments
         if group == "name":
-            yield Token(word if word in KEYWORDS else "name", _name(word, Span(start, end), report), start, end)
+            yield Token(_WORDS.get(word, "name"), _name(word, start, report), start, end)
         elif group == "mark":
             yield Token(word, word, start, end)
         elif group == "number":
             yield _number(word, start, end, report)
         elif group == "bad":
             report.add("bad-character", f"{_named(word[0])} is in no token", Span(start, end))
+            yield Token("bad", word, start, end)
         else:
-            yield Token(group, word, start, end)
+            yield Token("end", "", start, end)
+            return
 
 
-def _name(word: str, span: Span, report: Report) -> str:
-    if len(word) > LONGEST_NAME:
-        report.add("name-length", f"a name has at most {LONGEST_NAME} characters, got {len(word)}", span)
-        return word[:LONGEST_NAME]
-    return word
+def _name(word: str, start: int, report: Report) -> str:
+    if len(word) <= LONGEST_NAME:
+        return word
+    message = f"a name has at most {LONGEST_NAME} characters, got {len(word)}"
+    report.add("name-length", message, Span(start, start + len(word)))
+    return word[:LONGEST_NAME]
 
 
 def _number(word: str, start: int, end: int, report: Report) -> Token:
     if len(word) > LONGEST_NUMBER:
         message = f"a number has at most {LONGEST_NUMBER} characters, got {len(word)}"
-    elif _INT.fullmatch(word):
+    elif word.removeprefix("-").isdecimal():
         return Token("int", word, start, end)
     elif _FLOAT.fullmatch(word):
         return Token("float", word, start, end)

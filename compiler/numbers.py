@@ -13,6 +13,7 @@ from compiler.types import DType, Scalar, round_to
 
 _PARTS = re.compile(r"-?(?:0x(?P<hex>[0-9a-fA-F.]+)[pP]|(?P<dec>[0-9.]+)[eE]?)(?P<exponent>[+-]?[0-9]+)?")
 MOST_DIGITS = 17  # significant decimal digits that tell any two F64 apart
+EXACT_BELOW = 1e16  # from here on `repr` of an integer has an exponent anyway
 
 
 class NumberError(Exception):
@@ -56,8 +57,7 @@ def _read_float(dtype: DType, text: str) -> float:
     if math.isinf(magnitude):
         raise NumberError(
             "literal-range",
-            f"the largest finite {dtype} is {print_float(dtype, dtype.max_finite)}, got `{text[:40]}`; write `inf`"
-            " if an infinity is meant",
+            f"the largest finite {dtype} is {dtype.max_finite:.9g}, got `{text[:40]}`; an infinity is written `inf`",
         )
     return -magnitude if text.startswith("-") else magnitude
 
@@ -95,11 +95,10 @@ def print_scalar(dtype: DType, value: Scalar) -> str:
 
 
 def print_float(dtype: DType, value: float) -> str:
-    """Decimal, with a point or an exponent, or `inf`, `-inf`, `nan`."""
-    if not math.isfinite(value) or dtype.precision == 53:
+    """Decimal, with a point or an exponent, or `inf`, `-inf`, `nan`. Integers are exact: F16's largest is 65504.0."""
+    if not math.isfinite(value) or (value.is_integer() and abs(value) < EXACT_BELOW):
         return repr(value)
-    for digits in range(1, MOST_DIGITS):
-        text = repr(float(f"{value:.{digits}g}"))
-        if math.copysign(_round_text(dtype, text.removeprefix("-")), value) == value:
-            return text
-    return repr(value)
+    magnitude = abs(value)
+    texts = (repr(float(f"{magnitude:.{digits}g}")) for digits in range(1, MOST_DIGITS))
+    shortest = next((text for text in texts if _round_text(dtype, text) == magnitude), repr(magnitude))
+    return f"-{shortest}" if value < 0 else shortest

@@ -15,7 +15,7 @@ from compiler.syntax import MAX_DEPTH, Block, Fn, Param, Program, height
 from compiler.types import TensorType
 from compiler.typetext import tensor_type
 
-MAX_LENGTH = 2**25  # characters of a program
+MAX_LENGTH = 2**20  # characters of a program: some ten thousand lines, parsed in a few seconds
 
 
 def parse(text: str) -> Program:
@@ -50,12 +50,13 @@ def _program(c: Cursor) -> Program:
 
 
 def _skip_to_item(c: Cursor) -> None:
-    """Goes on at the next fn or `@main`. The errors of a block on the way are reported, its tree is dropped."""
+    """Goes on at the next fn or `@main`, or behind a `;`, a `}` or a block, whose errors are reported."""
     while not c.at("end", "let") and not (c.at("@") and c.after.text == "main"):
         if c.at("{"):
             block(c)
-        else:
-            c.take()
+            return
+        if c.take().kind in (";", "}"):
+            return
 
 
 def _main(c: Cursor, first: bool) -> Block:

@@ -14,6 +14,7 @@ from compiler.types import DTYPES, MAX_ELEMENTS, MAX_RANK, PLACES, TensorType
 
 MAIN = "@main"
 MAX_VALUES = 1024  # parameters or results of one fn or of `@main`
+RESERVED = {"main": "the host's script", "scatter": "internal to the compiler", "reverseMode": "not supported"}
 REVERSE_MODE = "`reverseMode` is not supported, for its payload is unspecified; apply the fn itself"
 SCATTER = "`scatter` is internal to the compiler; write the new value with `slice`, `concat` and `pad`"
 

@@ -16,6 +16,7 @@ from compiler.types import Scalar, TensorType
 AttrValue = int | tuple[int, ...] | str
 
 MAX_DEPTH = 100  # levels of one expression; every recursive walk of a tree must do with Python's 1,000 frames
+WHILE_LEVELS = 3
 
 # How the infix ops are written, and how tightly they bind: comparisons (which do not chain), sums, products.
 INFIX: dict[str, tuple[str, int]] = {
@@ -177,18 +178,27 @@ def walk_block(block: Block) -> Iterator[Expr]:
 
 
 def height(block: Block) -> tuple[int, Span]:
-    """Levels of the highest expression of a block, with its span; a loop, for the tree may be too high to recurse."""
+    """Levels of the highest expression of a block, with its span; a loop, for the tree may be too high to recurse.
+
+    The insides of a `while` count as `WHILE_LEVELS`, for that is what comparing two trees costs in frames.
+    """
     highest, where = 0, block.span
-    pending = [(expr, 1) for expr in (*(let.value for let in block.lets), *block.result)]
+    pending = [(expr, 1) for expr in _own(block)]
     while pending:
         expr, level = pending.pop()
         if level > highest:
             highest, where = level, expr.span
-        inner = children(expr)
         if isinstance(expr, While):
-            inner += (expr.cond, *(let.value for let in expr.body.lets), *expr.body.result)
-        pending += [(child, level + 1) for child in inner]
+            inside = (*children(expr), expr.cond, *_own(expr.body))
+            pending += [(child, level + WHILE_LEVELS) for child in inside]
+        else:
+            pending += [(child, level + 1) for child in children(expr)]
     return highest, where
+
+
+def _own(block: Block) -> tuple[Expr, ...]:
+    """The expressions of a block, without those inside them."""
+    return (*(let.value for let in block.lets), *block.result)
 
 
 def inputs(main: Block) -> dict[str, TensorType]:

@@ -112,13 +112,13 @@ class _Payload:
     def _close(self, span: Span) -> None:
         length, axis, shape = self._lengths.pop(), len(self._lengths), self._type.shape
         if axis < len(shape) and length != shape[axis]:
-            self._wrong(f"{shape[axis]} items in every list on axis {axis}, got {length}", span)
+            self._wrong(f"lists of length {shape[axis]} on axis {axis}, got {length}", span)
 
     def _wrong(self, needed: str, span: Span) -> None:
         """Reports the first list that does not fit; the others follow from it."""
         if not self._misshapen:
             self._misshapen = True
-            self._c.report.add("literal-shape", f"a literal of {self._type} needs {needed}", span)
+            self._c.report.add("literal-shape", f"a literal of {str(self._type)[:80]} needs {needed}", span)
 
 
 def _number(c: Cursor, dtype: DType) -> Scalar:
