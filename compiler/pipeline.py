@@ -14,6 +14,8 @@ from typing import Literal
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from compiler.flags import flags_as_bytes
+
 Stage = Literal["tensor", "buffers", "loops", "llvm"]
 STAGES: tuple[Stage, ...] = ("tensor", "buffers", "loops", "llvm")
 
@@ -51,8 +53,13 @@ class PipelineError(Exception):
 # expand-strided-metadata must come before lower-affine, or a view of a function-boundary buffer cannot be converted.
 DEFAULT = Pipeline(
     (
-        Pass("one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=fully-dynamic-layout-map}", "buffers"),
+        Pass(
+            "one-shot-bufferize{bufferize-function-boundaries=true"
+            " function-boundary-type-conversion=fully-dynamic-layout-map}",
+            "buffers",
+        ),
         Pass("buffer-deallocation-pipeline", "buffers"),
+        Pass("kina-flags-as-bytes", "buffers"),
         Pass("convert-bufferization-to-memref", "buffers"),
         Pass("convert-linalg-to-loops", "loops"),
         Pass("expand-strided-metadata", "loops"),
@@ -68,6 +75,8 @@ DEFAULT = Pipeline(
         Pass("reconcile-unrealized-casts", "llvm"),
     )
 )
+
+OURS = {"kina-flags-as-bytes": flags_as_bytes}  # passes of this compiler, beside MLIR's
 
 
 def parse(text: str) -> Pipeline:
@@ -87,7 +96,10 @@ def run(module: ir.Module, pipeline: Pipeline) -> None:
 def _run(module: ir.Module, text: str) -> None:
     name = text.partition("{")[0]
     try:
-        _manager(module.context, text).run(module.operation)
+        if name in OURS:
+            OURS[name](module)
+        else:
+            _manager(module.context, text).run(module.operation)
     except ir.MLIRError as error:
         raise PipelineError(name, "refused", str(error)) from error
     try:
