@@ -24,8 +24,8 @@ from compiler.lowering import lower
 from compiler.parser import parse
 from compiler.source import CompileError
 from compiler.syntax import Apply, Block, Expr, Name, Program, While, inputs
-from fuzz.engines import Outcome, Progress, Request
-from oracles.engine import Array, Failure, Observation, Stage
+from fuzz.engines import Progress, Request
+from oracles.engine import Array, Failure, Observation, Outcome, Stage
 from oracles.evaluator import Attrs, Hooks, Site, Val, apply_table, evaluate
 from oracles.numpy_reference import LIBRARY, hold, quantize
 
