@@ -42,7 +42,13 @@ class Findings:
         """The findings that one case adds to the store: new ones, and those met before, which count one more hit."""
         met = [
             Finding(
-                report["signature"], "new", str(place), report["variants"], report["message"], *2 * [report["text"]]
+                report["signature"],
+                "new",
+                str(place),
+                report["variants"],
+                report["message"],
+                text=report["text"],
+                smallest=report["text"],
             )
             for report in reports
             if not self._is_known(report["signature"])

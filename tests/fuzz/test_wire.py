@@ -50,7 +50,7 @@ def check_garbage(frame: bytes) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (1,), (3, 2), (2, 1, 0)])
 def test_arrays_arrive_bit_by_bit(dtype: type, shape: tuple[int, ...], pipe: tuple[int, int]) -> None:
-    array = np.arange(np.prod(shape, dtype=int)).astype(dtype).reshape(shape)
+    array: Array = np.arange(np.prod(shape, dtype=int)).astype(dtype).reshape(shape)
     send(pipe[1], Message("run", {"text": "ü"}, {"x": array}))
     message = receive(pipe[0], time.monotonic() + 5)
     assert (message.kind, message.fields) == ("run", {"text": "ü"})
