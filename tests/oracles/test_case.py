@@ -89,6 +89,14 @@ def test_long_inputs_are_wrapped_over_repeated_lines() -> None:
     check_round_trip(case)
 
 
+@pytest.mark.parametrize(("length", "lines"), [(0, 1), (1, 2)])
+def test_a_header_line_may_be_just_as_long_as_the_width(length: int, lines: int) -> None:
+    long = "b" * (WIDTH - len("// inputs: a = ones;  = ones") + length)
+    lets = tuple(Let((name,), Placeholder(TensorType(DTYPES["F32"], ()))) for name in ("a", long))
+    text = print_case(Case(Program((), Block(lets, (Name("a"),))), {"a": Recipe("ones"), long: Recipe("ones")}))
+    assert text.count("// inputs: ") == lines
+
+
 def test_recipes_are_printed_in_the_order_of_the_program() -> None:
     case = parse_case(HEADER + PROGRAM)
     turned = dataclasses.replace(case, recipes=dict(reversed(case.recipes.items())))

@@ -77,6 +77,7 @@ def test_calls_tuples_and_destructuring(library: Library[Any]) -> None:
         ("select(m < broadcast(s), m, broadcast(s))", [[1.0, 2.0], [3.0, 3.0]]),
         ("t @ broadcast(m)", [[[7.0, 10.0]], [[1.0, 2.0]]]),  # [2, 1, 2] @ [2, 2]
         ("broadcast(m) @ transpose[perm=[0, 2, 1]] t", [[[5.0], [11.0]], [[1.0], [3.0]]]),
+        ("transpose[perm=[0, 2, 1]] t @ broadcast(r)", [[[1.0, 2.0], [2.0, 4.0]], [[1.0, 2.0], [0.0, 0.0]]]),
         ("m * broadcast[shape=[2, 2]] s", [[3.0, 6.0], [9.0, 12.0]]),
     ],
 )
@@ -104,6 +105,7 @@ POWERS = """
 @both_libraries
 def test_while_carries_values(library: Library[Any]) -> None:
     check(POWERS + "(left, power)", 1, [8.0], library=library)
+    assert run(f"@main {{ {POWERS} power }}", library=library).lets.keys() == {"n", "one", "two", "left", "power"}
 
 
 @both_libraries

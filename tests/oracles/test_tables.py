@@ -84,7 +84,7 @@ def test_every_op_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("op", sorted(OPS))
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_the_references_agree(op: str, data: st.DataObject) -> None:
     check_both(op, data.draw(APPLICATIONS[op]))
