@@ -101,6 +101,13 @@ def check_shown(text: str, span: Span, lines: list[str]) -> None:
     assert render(text, "x.kina", [Diagnostic("syntax", "m", span, "label")]).splitlines()[3:] == lines
 
 
+def bless() -> None:
+    """Rewrites the rendered diagnostics from what the compiler says now."""
+    for path in RENDERED:
+        text = path.with_suffix(".kina").read_text()
+        path.write_text(render(text, f"{path.stem}.kina", diagnostics_of(text)) + "\n")
+
+
 @pytest.mark.parametrize("path", RENDERED, ids=lambda path: path.stem)
 def test_rendered(path: Path) -> None:
     """`name.txt` is what a person sees of `name.kina`."""
