@@ -6,7 +6,6 @@ many threads torch may use is the caller's affair.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import torch
@@ -28,12 +27,12 @@ def hold(array: Array) -> Tensor:
 
 
 def _rem(a: Tensor, b: Tensor) -> Tensor:
-    """torch.fmod, whose vector code returns NaN where a / b or 1 / b overflows (seen in 2.13.0).
+    """torch.fmod, whose vector code returns NaN where a / b overflows (seen in 2.13.0).
 
     There it is asked three times, for the remainders of b * 2**1800, b * 2**900 and b: each is exact, and a remainder
     of a multiple has the same remainder. The last one is scaled, because b may be subnormal.
     """
-    far = torch.isinf(a / b) | (b.abs() < sys.float_info.min)
+    far = torch.isinf(a / b)
     step = torch.where(far, torch.full_like(b, 2.0**900), torch.ones_like(b))
     scale = torch.where(far, torch.full_like(b, 2.0**54), torch.ones_like(b))
     a = torch.fmod(torch.fmod(a, b * step * step), b * step)
