@@ -4,9 +4,9 @@ A memref of rank r is passed as a descriptor of 3 + 2r words: the allocated poin
 r sizes, r strides (in elements). Every field is one 64-bit word, so a descriptor is an int64 array here, and the struct
 of a function's results is its descriptors in a row.
 
-Ownership: arguments are the caller's, and the callee gets private copies, which are compared afterwards. A result is
-read with its own offset and strides and copied; then each allocation among the results is freed once, unless it is an
-argument's or a constant's (MLIR marks those with the pointer 0xDEADBEEF). Views of one buffer share an allocation.
+Ownership: arguments are the caller's, and the callee gets private copies, which are compared afterwards. A result may
+be a view of an argument, of a constant or of another result: it is read with its own offset and strides and copied, and
+only then is the callee's memory released, all at once (`compiler.runtime`).
 """
 
 from __future__ import annotations
@@ -23,17 +23,15 @@ from compiler.types import TensorType
 Words = npt.NDArray[np.int64]
 Signature = tuple[tuple[TensorType, ...], tuple[TensorType, ...]]  # parameter types, result types
 
-CONSTANT = 0xDEADBEEF  # finalize-memref-to-llvm's allocated pointer of a memref.global
-_FREE = ctypes.CDLL(None).free
-_FREE.argtypes = [ctypes.c_void_p]
-_FREE.restype = None
-
 
 class CallError(Exception):
     """A call that cannot be made, or a callee that broke the contract of its signature."""
 
 
-def call(entry: Callable[[int], None], name: str, signature: Signature, arrays: Sequence[Array]) -> tuple[Array, ...]:
+Entry = Callable[[int], None]
+
+
+def call(entry: Entry, release: Entry, name: str, signature: Signature, arrays: Sequence[Array]) -> tuple[Array, ...]:
     """Calls a packed entry point: it takes the address of an array of pointers to its arguments.
 
     Raises `CallError` for arrays that do not fit, a result of another shape, an argument that was written.
@@ -50,7 +48,7 @@ def call(entry: Callable[[int], None], name: str, signature: Signature, arrays: 
         _check_untouched(name, arrays, copies)
         return tuple(_read(name, words, type_) for words, type_ in _split(returned, results))
     finally:
-        _release(_split(returned, results), {copy.ctypes.data for copy in copies})
+        release(0)
 
 
 def _check_arguments(name: str, params: Sequence[TensorType], arrays: Sequence[Array]) -> None:
@@ -89,8 +87,3 @@ def _check_untouched(name: str, arrays: Sequence[Array], copies: Sequence[Array]
     for at, (array, copy) in enumerate(zip(arrays, copies, strict=True)):
         if array.tobytes() != copy.tobytes():
             raise CallError(f"`{name}` wrote to its argument {at}")
-
-
-def _release(results: Sequence[tuple[Words, TensorType]], arguments: set[int]) -> None:
-    for allocation in {int(words[0]) for words, _ in results} - arguments - {CONSTANT, 0}:
-        _FREE(allocation)

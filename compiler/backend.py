@@ -22,6 +22,8 @@ from mlir.execution_engine import ExecutionEngine
 from compiler import abi
 from compiler.abi import Signature
 from compiler.arrays import Array
+from compiler.lowering import PREFIX
+from compiler.runtime import RELEASE
 
 Signatures = Mapping[str, Signature]
 _RUNTIME = Path(mlir.__path__[0]) / "lib" / "libmlir_c_runner_utils.so"  # has memrefCopy, for strided copies
@@ -39,21 +41,21 @@ class Compiled:
 
     signatures: Signatures
     entries: Mapping[str, Callable[[int], None]]
+    release: Callable[[int], None]
     close: Callable[[], None]
 
     def call(self, name: str, *arrays: Array) -> tuple[Array, ...]:
         """The results of a fn, or of `main`, as fresh arrays; `abi.CallError` says what does not fit."""
-        return abi.call(self.entries[name], name, self.signatures[name], arrays)
+        return abi.call(self.entries[name], self.release, name, self.signatures[name], arrays)
 
 
 def compile_jit(module: ir.Module, signatures: Signatures, opt_level: int) -> Compiled:
     """The module in this process."""
     engine = [_engine(module, opt_level, dump=False)]
-    entries = {name: _PACKED(engine[0].raw_lookup(f"_mlir_ciface_{name}")) for name in signatures}
-    return Compiled(signatures, entries, engine.clear)
+    return _loaded(signatures, lambda symbol: _PACKED(engine[0].raw_lookup(symbol)), engine.clear)
 
 
-def build_so(module: ir.Module, signatures: Signatures, directory: Path, opt_level: int = 2) -> Path:
+def build_so(module: ir.Module, directory: Path, opt_level: int = 2) -> Path:
     """A shared object in `directory`, linked by `cc`. Raises `BackendError`."""
     linker = shutil.which("cc")
     if linker is None:
@@ -62,7 +64,7 @@ def build_so(module: ir.Module, signatures: Signatures, directory: Path, opt_lev
     with tempfile.TemporaryDirectory(prefix="kina-") as scratch:
         object_file = Path(scratch) / "kina.o"
         engine = _engine(module, opt_level, dump=True)
-        engine.raw_lookup(f"_mlir_ciface_{next(iter(signatures))}")  # code is made at the first look
+        engine.raw_lookup(f"_mlir_ciface_{RELEASE}")  # code is made at the first look
         engine.dump_to_object_file(str(object_file))
         libraries = [str(_RUNTIME), f"-Wl,-rpath,{_RUNTIME.parent}", "-lm"]
         command = [linker, "-shared", "-o", str(path), str(object_file), *libraries]
@@ -75,8 +77,16 @@ def build_so(module: ir.Module, signatures: Signatures, directory: Path, opt_lev
 def load_so(path: Path, signatures: Signatures) -> Compiled:
     """Loads a shared object of `build_so`; raises OSError where it is none."""
     library = ctypes.CDLL(str(path))
-    entries = {name: _PACKED((f"_mlir__mlir_ciface_{name}", library)) for name in signatures}
-    return Compiled(signatures, entries, lambda: _ctypes.dlclose(library._handle))
+    return _loaded(
+        signatures, lambda symbol: _PACKED((f"_mlir_{symbol}", library)), lambda: _ctypes.dlclose(library._handle)
+    )
+
+
+def _loaded(
+    signatures: Signatures, find: Callable[[str], Callable[[int], None]], close: Callable[[], None]
+) -> Compiled:
+    entries = {name: find(f"_mlir_ciface_{PREFIX}{name}") for name in signatures}
+    return Compiled(signatures, entries, find(f"_mlir_ciface_{RELEASE}"), close)
 
 
 def _engine(module: ir.Module, opt_level: int, dump: bool) -> ExecutionEngine:

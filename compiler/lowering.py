@@ -20,13 +20,15 @@ from compiler.types import TensorType
 if TYPE_CHECKING:
     from compiler.checker import Checked
 
+# Fns may have the names of functions of C, which the module would then call in their place.
+PREFIX = "kina_"
 Signatures = dict[str, tuple[TensorType, ...]]  # the result types of the functions so far
 
 
 def lower(checked: Checked, context: ir.Context) -> ir.Module:
     """The verified module of a program; all its functions are public and have a C interface.
 
-    A fn's symbol is its name. `@main` is the function `main`, its parameters the placeholders in order. An
+    A fn's symbol is `PREFIX` and its name. `@main` is `PREFIX` and `main`, its parameters the placeholders in order. An
     ir.MLIRError from the verifier would be a bug here, for a checked program lowers without fail.
     """
     program, signatures = checked.program, Signatures()
@@ -61,7 +63,7 @@ def _function_attributes(name: str, params: int) -> dict[str, ir.Attribute]:
     """The type comes later, with the results. No parameter may be written to: it is the caller's array."""
     read_only = ir.DictAttr.get({"bufferization.writable": ir.BoolAttr.get(False)})
     return {
-        "sym_name": ir.StringAttr.get(name),
+        "sym_name": ir.StringAttr.get(PREFIX + name),
         "function_type": _function_type([], []),
         "arg_attrs": ir.ArrayAttr.get([read_only] * params),
         "llvm.emit_c_interface": ir.UnitAttr.get(),
@@ -111,7 +113,7 @@ class _Scope:
         return [op.lower(self.b, args, attrs, result)]
 
     def call(self, name: str, args: Sequence[Value]) -> list[Value]:
-        types, callee = self.signatures[name], ir.FlatSymbolRefAttr.get(name)
+        types, callee = self.signatures[name], ir.FlatSymbolRefAttr.get(PREFIX + name)
         results = [self.b.tensor(type_) for type_ in types]
         op = ir.Operation.create("func.call", results, [arg.mlir for arg in args], {"callee": callee})
         return [Value(result, type_) for result, type_ in zip(op.results, types, strict=True)]

@@ -14,7 +14,7 @@ from typing import Literal
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from compiler.flags import flags_as_bytes
+from compiler.runtime import add_runtime
 
 Stage = Literal["tensor", "buffers", "loops", "llvm"]
 STAGES: tuple[Stage, ...] = ("tensor", "buffers", "loops", "llvm")
@@ -49,34 +49,32 @@ class PipelineError(Exception):
 
 
 # Function boundaries keep MLIR's own layouts: a slice of a parameter comes back as a view of it, as Section 21 says.
-# The deallocation pipeline makes every result its caller's own: what a function returns but does not own, it clones.
-# expand-strided-metadata must come before lower-affine, or a view of a function-boundary buffer cannot be converted.
+# canonicalize drops loops of one trip, which are many here and cost LLVM most. expand-strided-metadata must come before
+# lower-affine, or a view of a function-boundary buffer cannot be converted. Memory is released by the runtime, all at
+# once, when the host has read the results: no deallocation pass is needed.
 DEFAULT = Pipeline(
     (
-        Pass(
-            "one-shot-bufferize{bufferize-function-boundaries=true"
-            " function-boundary-type-conversion=fully-dynamic-layout-map}",
-            "buffers",
-        ),
-        Pass("buffer-deallocation-pipeline", "buffers"),
-        Pass("kina-flags-as-bytes", "buffers"),
-        Pass("convert-bufferization-to-memref", "buffers"),
+        Pass("one-shot-bufferize{bufferize-function-boundaries=true}", "buffers"),
         Pass("convert-linalg-to-loops", "loops"),
+        Pass("canonicalize", "loops"),
         Pass("expand-strided-metadata", "loops"),
         Pass("lower-affine", "loops"),
-        Pass("convert-scf-to-cf", "loops"),
+        Pass("canonicalize", "loops"),
+        Pass("cse", "loops"),
+        Pass("convert-scf-to-cf", "llvm"),
         Pass("convert-math-to-llvm", "llvm"),
         Pass("convert-math-to-libm", "llvm"),
         Pass("convert-arith-to-llvm", "llvm"),
         Pass("convert-func-to-llvm", "llvm"),
         Pass("convert-cf-to-llvm", "llvm"),
         Pass("convert-index-to-llvm", "llvm"),
-        Pass("finalize-memref-to-llvm", "llvm"),
+        Pass("finalize-memref-to-llvm{use-generic-functions=true}", "llvm"),
         Pass("reconcile-unrealized-casts", "llvm"),
+        Pass("kina-runtime", "llvm"),
     )
 )
 
-OURS = {"kina-flags-as-bytes": flags_as_bytes}  # passes of this compiler, beside MLIR's
+OURS = {"kina-runtime": add_runtime}  # passes of this compiler, beside MLIR's
 
 
 def parse(text: str) -> Pipeline:

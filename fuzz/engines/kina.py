@@ -94,7 +94,7 @@ def _compiled(build: str, checked: Checked, module: ir.Module) -> Iterator[backe
 
     def make(directory: str) -> backend.Compiled:
         if build == "so":
-            return backend.load_so(backend.build_so(module, signatures, Path(directory)), signatures)
+            return backend.load_so(backend.build_so(module, Path(directory), opt_level=0), signatures)
         return backend.compile_jit(module, signatures, {"jit-O0": 0, "jit-O2": 2}[build])
 
     with (

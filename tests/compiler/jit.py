@@ -18,7 +18,7 @@ from mlir.passmanager import PassManager
 
 from compiler.arrays import NUMPY, Array, numpy_dtype
 from compiler.checker import check
-from compiler.lowering import lower
+from compiler.lowering import PREFIX, lower
 from compiler.ops import OPS
 from compiler.syntax import Apply, AttrValue, Block, Fn, Name, Param, Program
 from compiler.types import DTYPES, TensorType
@@ -94,7 +94,7 @@ def call(engine: ExecutionEngine, fn: Fn, *arrays: Array) -> list[Array]:
     """The results of a fn, copied out of the buffers it returned."""
     operands = [_descriptor(type_of(array))(*_fields(array)) for array in arrays]
     results = _results(fn.results)
-    engine.invoke(fn.name, *(ctypes.pointer(ctypes.pointer(x)) for x in (results, *operands)))
+    engine.invoke(PREFIX + fn.name, *(ctypes.pointer(ctypes.pointer(x)) for x in (results, *operands)))
     fields = [results] if len(fn.results) == 1 else [getattr(results, f"r{i}") for i in range(len(fn.results))]
     return [_array(field, type_) for field, type_ in zip(fields, fn.results, strict=True)]
 

@@ -27,7 +27,7 @@ def check_runs(text: str, arrays: list[Array], expected: list[Array], level: int
 
 def test_a_function_is_public_and_named_as_the_fn() -> None:
     text = emitted(parse("let id = fn(x: tensor<F32, [2], @host>) -> tensor<F32, [2], @host> { x }"))
-    assert "func.func @id(%arg0: tensor<2xf32> {bufferization.writable = false}) -> tensor<2xf32>" in text
+    assert "func.func @kina_id(%arg0: tensor<2xf32> {bufferization.writable = false}) -> tensor<2xf32>" in text
     assert "attributes {llvm.emit_c_interface}" in text
 
 
@@ -36,7 +36,7 @@ def test_main_takes_the_placeholders_in_order() -> None:
         parse("@main { let b = tensor<I32, [2], @host>; let c = b + b; let a = tensor<F32, [], @host>; (a, c) }")
     )
     signature = text.replace(" {bufferization.writable = false}", "")
-    assert "func.func @main(%arg0: tensor<2xi32>, %arg1: tensor<f32>) -> (tensor<f32>, tensor<2xi32>)" in signature
+    assert "func.func @kina_main(%arg0: tensor<2xi32>, %arg1: tensor<f32>) -> (tensor<f32>, tensor<2xi32>)" in signature
 
 
 def test_no_fast_math_and_one_linalg_op_per_elementwise_op() -> None:

@@ -1,0 +1,91 @@
+"""The runtime that every compiled module carries: memory that is given back as a whole, after the host has read results.
+
+`finalize-memref-to-llvm` with `use-generic-functions` calls an allocator by three names; the definitions are here, in the
+LLVM dialect, so that the JIT and a shared object have the same one. Blocks form a ring; `free` takes one out, so a
+pipeline that deallocates early is served too, and `RELEASE` frees all that is left. Nothing is freed twice and nothing
+leaks, whatever views and repeated values a function returns. Reading results is `compiler.abi`'s business.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+RELEASE = "kina_release"
+
+# A block is 64 bytes of header, whose first two words are its neighbours in the ring, and then what was asked for.
+_DEFINITIONS = """
+llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr
+llvm.func @free(!llvm.ptr)
+llvm.mlir.global internal @kina_ring() : !llvm.struct<(ptr, ptr)> {
+  %ring = llvm.mlir.addressof @kina_ring : !llvm.ptr
+  %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr)>
+  %half = llvm.insertvalue %ring, %undef[0] : !llvm.struct<(ptr, ptr)>
+  %empty = llvm.insertvalue %ring, %half[1] : !llvm.struct<(ptr, ptr)>
+  llvm.return %empty : !llvm.struct<(ptr, ptr)>
+}
+llvm.func internal @_mlir_memref_to_llvm_alloc(%size: i64) -> !llvm.ptr {
+  %align = llvm.mlir.constant(64 : i64) : i64
+  %extra = llvm.mlir.constant(127 : i64) : i64
+  %mask = llvm.mlir.constant(-64 : i64) : i64
+  %sum = llvm.add %size, %extra : i64
+  %total = llvm.and %sum, %mask : i64
+  %block = llvm.call @aligned_alloc(%align, %total) : (i64, i64) -> !llvm.ptr
+  %ring = llvm.mlir.addressof @kina_ring : !llvm.ptr
+  %next = llvm.load %ring : !llvm.ptr -> !llvm.ptr
+  %block_back = llvm.getelementptr %block[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %next_back = llvm.getelementptr %next[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  llvm.store %next, %block : !llvm.ptr, !llvm.ptr
+  llvm.store %ring, %block_back : !llvm.ptr, !llvm.ptr
+  llvm.store %block, %next_back : !llvm.ptr, !llvm.ptr
+  llvm.store %block, %ring : !llvm.ptr, !llvm.ptr
+  %data = llvm.getelementptr %block[64] : (!llvm.ptr) -> !llvm.ptr, i8
+  llvm.return %data : !llvm.ptr
+}
+llvm.func internal @_mlir_memref_to_llvm_free(%data: !llvm.ptr) {
+  %block = llvm.getelementptr %data[-64] : (!llvm.ptr) -> !llvm.ptr, i8
+  %block_back = llvm.getelementptr %block[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %next = llvm.load %block : !llvm.ptr -> !llvm.ptr
+  %back = llvm.load %block_back : !llvm.ptr -> !llvm.ptr
+  %next_back = llvm.getelementptr %next[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  llvm.store %next, %back : !llvm.ptr, !llvm.ptr
+  llvm.store %back, %next_back : !llvm.ptr, !llvm.ptr
+  llvm.call @free(%block) : (!llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func @_mlir_ciface_kina_release() {
+  %ring = llvm.mlir.addressof @kina_ring : !llvm.ptr
+  llvm.br ^next
+^next:
+  %block = llvm.load %ring : !llvm.ptr -> !llvm.ptr
+  %empty = llvm.icmp "eq" %block, %ring : !llvm.ptr
+  llvm.cond_br %empty, ^done, ^release
+^release:
+  %data = llvm.getelementptr %block[64] : (!llvm.ptr) -> !llvm.ptr, i8
+  llvm.call @_mlir_memref_to_llvm_free(%data) : (!llvm.ptr) -> ()
+  llvm.br ^next
+^done:
+  llvm.return
+}
+"""
+_INTERNAL = "#llvm.linkage<internal>"
+
+
+def add_runtime(module: ir.Module) -> None:
+    """Defines the allocator in a module in the LLVM dialect, and makes all functions internal but their C interfaces.
+
+    What is internal gets no packed entry point of its own from the JIT, which would cost more than the function.
+    """
+    with module.context, ir.Location.unknown():
+        runtime = ir.Module.parse(_DEFINITIONS)
+        ours = {_name(op) for op in runtime.body}
+        for op in list(module.body):
+            if _name(op) in ours:  # a declaration made by finalize-memref-to-llvm
+                op.operation.erase()
+            elif op.operation.name == "llvm.func" and not _name(op).startswith("_mlir_ciface_") and any(op.regions[0]):
+                op.attributes["linkage"] = ir.Attribute.parse(_INTERNAL)
+        for op in runtime.body:
+            module.body.append(op.operation.clone())
+
+
+def _name(op: ir.OpView) -> str:
+    return str(op.attributes["sym_name"].value)
