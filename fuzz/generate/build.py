@@ -52,12 +52,12 @@ class Body:
 
 @dataclass(slots=True)
 class Script:
-    """`@main` while it is being written: its inputs, fns, lets, results and claims."""
+    """`@main` while it is being written: its inputs, fns, lets and claims, and what it is to return beside them."""
 
     inputs: dict[str, tuple[TensorType, Recipe]] = field(default_factory=dict)
     fns: dict[str, Fn] = field(default_factory=dict)
     lets: list[Let] = field(default_factory=list)
-    results: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
 
     def input(self, name: str, tensor_type: TensorType, recipe: Recipe) -> str:
@@ -65,24 +65,26 @@ class Script:
         self.inputs.setdefault(name, (tensor_type, recipe))
         return name
 
-    def let(self, name: str, value: Expr, shown: bool = True) -> str:
-        """`shown`: also a result of `@main`, so that every engine observes it."""
+    def let(self, name: str, value: Expr) -> str:
         self.lets.append(Let((name,), value))
-        self.results += [name] if shown else []
         return name
 
     def call(self, fn: Fn, names: tuple[str, ...], instead: dict[str, str]) -> None:
         """A call whose arguments are the values named as the parameters are, or what stands `instead`."""
         self.fns.setdefault(fn.name, fn)
         self.lets.append(Let(names, op(fn.name, *(instead.get(p.name, p.name) for p in fn.params))))
-        self.results += names
 
     def claim(self, left: str, relation: Literal["==", "!="], right: str) -> None:
         self.claims.append(Claim(left, relation, right))
 
+    def results(self) -> tuple[str, ...]:
+        """What is shown, in order and as often as it is, then what claims name: an engine may see nothing else."""
+        claimed = [name for claim in self.claims for name in (claim.left, claim.right)]
+        return (*self.shown, *(name for name in dict.fromkeys(claimed) if name not in self.shown))
+
     def case(self, why: str) -> Case:
         placeholders = [Let((name,), Placeholder(tensor_type)) for name, (tensor_type, _) in self.inputs.items()]
-        main = Block((*placeholders, *self.lets), tuple(Name(name) for name in self.results))
+        main = Block((*placeholders, *self.lets), tuple(Name(name) for name in self.results()))
         program = Program(tuple(self.fns.values()), main)
         recipes = {name: recipe for name, (_, recipe) in self.inputs.items()}
         return Case(program, recipes, claims=tuple(self.claims), why=why)

@@ -18,8 +18,8 @@ from fuzz.generate.model import Attention, Dims, Style, greedy_one, last_logits
 
 SELDOM = st.sampled_from((False, False, False, True))
 EXTRAS = ("", "", "", "ids", "past", "again", "view")
-EVEN_FLAGS = ("nested", "explicit")
-SELDOM_FLAGS = ("flat", "keys_twice", "rank3", "turned", "scale_query", "scale_literal", "signs")
+EVEN_FLAGS = ("nested", "explicit", "flat")
+SELDOM_FLAGS = ("keys_twice", "rank3", "turned", "scale_query", "scale_literal", "signs")
 
 
 def _style(heads: int, tails: int, extra: str) -> Style:
@@ -46,16 +46,21 @@ class State:
 
 @dataclass(slots=True)
 class Host:
-    """Writes one `@main`. `mask` is the recipe of every prefill's mask."""
+    """Writes one `@main`. `mask` is the recipe of every prefill's mask; `most_fns` may have attention."""
 
     draw: DrawFn
     dims: Dims
     mask: Recipe
+    most_fns: int
     script: Script = field(default_factory=Script)
     fns: dict[tuple[int, int], Fn] = field(default_factory=dict)
 
-    def slice(self, name: str, value: str, axis: int, start: int, stop: int, shown: bool = True) -> str:
-        return self.script.let(name, op("slice", value, axis=axis, start=start, stop=stop), shown)
+    def room(self, fns: int) -> bool:
+        """Whether so many fns with attention may be added."""
+        return len(self.fns) + fns <= self.most_fns
+
+    def slice(self, name: str, value: str, axis: int, start: int, stop: int) -> str:
+        return self.script.let(name, op("slice", value, axis=axis, start=start, stop=stop))
 
     def join(self, name: str, values: list[str]) -> str:
         """Ids one after the other."""
@@ -96,10 +101,10 @@ class Host:
         return State(k, v, state.z, 2 * state.length, state.rows)
 
     def cut(self, tag: str, state: State, start: int, stop: int) -> State:
-        """Some positions of a cache; the logits are those of `state`."""
+        """Some positions of a cache, without logits of their own."""
         k = self.slice(f"k{tag}", state.k, 3, start, stop)
         v = self.slice(f"v{tag}", state.v, 2, start, stop)
-        return State(k, v, state.z, stop - start, state.rows)
+        return State(k, v, state.z, stop - start, 0)
 
     def same(self, *pairs: tuple[str, str]) -> None:
         """Claims of equality, less what is equal by name."""

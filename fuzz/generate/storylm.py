@@ -1,12 +1,13 @@
 """StoryLM cases: the host loop of a prefill, the handoff and some decode steps, with what must and must not agree.
 
-A case starts a cache in one of three ways (`STARTS`) and decodes greedily. Then it compares with a full causal forward
-on the same ids, which may in turn be a second prefill that decoding goes on from, and with mistakes that must show
-(`MISTAKES`). The fns are those of `fuzz.generate.model`, one per length as in the seeds; the numbers come from
+A case starts a cache in one of five ways (`STARTS`) and decodes greedily. Then it may compare with a full causal
+forward on the same ids, which may in turn be a second prefill that decoding goes on from, and with mistakes that must
+show (`MISTAKES`). The fns are those of `fuzz.generate.model`, one per length as in the seeds; the numbers come from
 `fuzz.generate.values`.
 
-Programs stay small, because compiling is what a campaign pays for: lengths and counts are picked for 3 to 5 fns with
-attention, and only one case in ten may have more.
+Compiling is what a campaign pays for, a tenth of a second and more for each fn with attention: so each case has a
+budget of such fns (`MOST_FNS`), and what does not fit is left out. Two fns make a handoff, three also a full forward,
+a sequential prefill or a mistake of lengths; a second prefill that goes on needs four or five.
 """
 
 from __future__ import annotations
@@ -22,24 +23,31 @@ from compiler.types import F32, DType
 from fuzz.generate.build import op
 from fuzz.generate.host import SELDOM, Host, State
 from fuzz.generate.model import WEIGHTS, Dims
-from fuzz.generate.values import SCALES, changed, normal, prompts, scales, weights
+from fuzz.generate.values import SCALES, changed, normal, prompts, scales, seeded, weights
 from oracles.case import Case
 
-OFTEN = st.sampled_from((True,) * 5 + (False,))
+OFTEN = st.sampled_from((True, True, True, False))
 MASKS = st.sampled_from([Recipe("causal")] * 8 + [Recipe("zeros"), Recipe("normal", 5)])
-MOST_FNS = st.sampled_from((4,) * 4 + (5,) * 4 + (6, 8))
+MOST_FNS = st.sampled_from((1,) * 6 + (2,) * 9 + (3,) * 4 + (5,))
 BATCHES, HEADS, HEAD_DIMS = (st.sampled_from(sizes) for sizes in ((1, 2, 3), (1, 2, 2, 3), (1, 2, 2, 3, 4)))
 VOCABS = st.sampled_from((0, 0, 2, 5, 8, 9))  # 0: as many classes as the model is wide
 NOISE = normal(*SCALES)
+CACHES = NOISE | seeded("exact") | seeded("tags") | seeded("edge")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A greedy run: the state after the prompt and after each step; the ids, prompt first; what was chosen last."""
+    """A run: the state after the prompt and after each step.
+
+    `ids` are those of the last state, prompt first, none where the cache was given; `fed` is the one of the first step,
+    `chosen` was not fed back. `full` is a causal forward over all `ids`, where one was made already.
+    """
 
     states: list[State]
     ids: list[str]
+    fed: str
     chosen: str
+    full: State | None = None
 
 
 def storylm_cases(dtype: DType = F32) -> SearchStrategy[Case]:
@@ -49,15 +57,16 @@ def storylm_cases(dtype: DType = F32) -> SearchStrategy[Case]:
 
 @st.composite
 def _cases(draw: DrawFn, dtype: DType) -> Case:
-    most_fns = draw(MOST_FNS)
     host = draw(_hosts(dtype))
-    name, start = draw(st.sampled_from(STARTS))
-    run = start(host, draw)
-    if len(host.fns) < most_fns and draw(OFTEN):
-        _full(host, run, draw, most_fns)
-    for mistake in draw(MISTAKES) if len(run.states) > 1 else ():
+    name = draw(NAMES[host.most_fns])
+    run = STARTS[name][-1](host, draw)
+    if run.full or (run.ids and host.room(1) and draw(OFTEN)):
+        _full(host, run, draw)
+    mistake = draw(MISTAKES) if len(run.states) > 1 else None
+    if mistake is not None:
         mistake(host, run, draw)
-    host.script.results += draw(st.sampled_from(([], [], [], ["prompt"], [run.chosen], ["scale", "scale"])))
+    last = run.states[-1]
+    host.script.shown += [run.chosen, last.z, *draw(st.sampled_from(([last.k, last.v], ["prompt"], [last.z])))]
     return host.script.case(f"StoryLM, {name}, {run.states[0].length} + {len(run.states) - 1} positions")
 
 
@@ -68,7 +77,7 @@ def _hosts(draw: DrawFn, dtype: DType) -> Host:
     vocab = draw(VOCABS) or max(2, heads * head_dim)
     scale, divides = draw(scales(head_dim, dtype))
     dims = Dims(batch, heads, head_dim, vocab, scale, divides, dtype)
-    host = Host(draw, dims, draw(MASKS))
+    host = Host(draw, dims, draw(MASKS), draw(MOST_FNS))
     host.script.input("scale", dims.of(1, 1, 1, 1), Recipe("fill", values=(scale,)))
     recipes = draw(weights(dims.width))
     for name in WEIGHTS:
@@ -85,19 +94,22 @@ def _prompt(host: Host, draw: DrawFn, lengths: set[int]) -> tuple[str, int]:
 
 
 def _generate(host: Host, state: State, prompt: str, steps: int) -> Run:
+    """Up to so many steps, as far as there is room for their fns; the last choice is not fed back."""
     states, ids = [state], [prompt]
     token = host.greedy(f"t{state.length}", state)
     for _ in range(steps):
-        ids.append(token)
-        states.append(host.decode("", token, states[-1]))
-        token = host.greedy(f"t{states[-1].length}", states[-1])
-    return Run(states, ids, token)
+        if host.room(1):
+            ids.append(token)
+            states.append(host.decode("", token, states[-1]))
+            host.script.shown.append(token)
+            token = host.greedy(f"t{states[-1].length}", states[-1])
+    return Run(states, ids, ids[min(1, len(ids) - 1)], token)
 
 
 def _self_start(host: Host, draw: DrawFn) -> Run:
     """The first token attends to itself (Section 20)."""
     prompt, _ = _prompt(host, draw, {1})
-    return _generate(host, host.decode("", prompt, None), prompt, draw(st.sampled_from((1, 2, 2, 3))))
+    return _generate(host, host.decode("", prompt, None), prompt, draw(st.sampled_from((1, 1, 2, 3))))
 
 
 def _parallel(host: Host, draw: DrawFn) -> Run:
@@ -106,10 +118,35 @@ def _parallel(host: Host, draw: DrawFn) -> Run:
     return _generate(host, host.prefill("", prompt, length), prompt, draw(st.sampled_from((1, 1, 1, 2))))
 
 
+def _given(host: Host, draw: DrawFn) -> Run:
+    """Decode steps on a cache that is an input: Section 19, whoever made the cache."""
+    length = draw(st.sampled_from((1, 2, 3, 4)))
+    cache = draw(st.tuples(CACHES, CACHES))
+    k = host.script.input("k_given", host.dims.keys(length), cache[0])
+    v = host.script.input("v_given", host.dims.values(length), cache[1])
+    before = State(k, v, "", length, 0)
+    prompt, _ = _prompt(host, draw, {1})
+    after = host.decode("", prompt, before)
+    if draw(st.booleans()):
+        _same_caches(host, before, host.cut("_kept", after, 0, length))
+    run = _generate(host, after, prompt, draw(st.sampled_from((0, 1))))
+    return Run([before, *run.states], [], prompt, run.chosen)
+
+
+def _last_again(host: Host, draw: DrawFn) -> Run:
+    """The last position of a prompt decoded on the cache of those before: what the prefill made of it, once more."""
+    prompt, length = _prompt(host, draw, {2, 3, 4, 5})
+    full = host.prefill("_full", prompt, length)
+    before = host.cut("_head", full, 0, length - 1)
+    last = host.slice("token", prompt, 1, length - 1, length)
+    after = host.decode("", last, before)
+    return Run([before, after], [prompt], last, host.greedy("chosen", after), full)
+
+
 def _sequential(host: Host, draw: DrawFn) -> Run:
     """The decode step over the prompt, which must leave what the parallel prefill leaves, and go on as it goes on."""
-    prompt, length = _prompt(host, draw, {2, 3})
-    tokens = [host.slice(f"prompt{at}", prompt, 1, at, at + 1, shown=False) for at in range(length)]
+    prompt, length = _prompt(host, draw, {2, 3} if host.most_fns > 3 else {2})
+    tokens = [host.slice(f"prompt{at}", prompt, 1, at, at + 1) for at in range(length)]
     state = host.decode("", tokens[0], None)
     for token in tokens[1:]:
         state = host.decode("", token, state)
@@ -117,30 +154,38 @@ def _sequential(host: Host, draw: DrawFn) -> Run:
     _same_caches(host, state, parallel)
     if host.mask.kind in ("causal", "zeros"):  # the last position sees all keys under either
         host.same((state.z, host.row(parallel)))
-    run = _generate(host, state, prompt, draw(st.sampled_from((0, 0, 1))))
+    run = _generate(host, state, prompt, draw(st.sampled_from((0, 1))))
     if len(run.states) > 1:
-        _same_step(host, run.states[1], host.decode("_par", run.ids[1], parallel))
+        _same_step(host, run.states[1], host.decode("_par", run.fed, parallel))
     return run
 
 
-STARTS: tuple[tuple[str, Callable[[Host, DrawFn], Run]], ...] = (
-    ("self-start", _self_start),
-    ("parallel prefill", _parallel),
-    ("parallel prefill", _parallel),
-    ("sequential prefill", _sequential),
-)
+Start = Callable[[Host, DrawFn], Run]
+STARTS: dict[str, tuple[int, int, Start]] = {
+    "self-start": (1, 2, _self_start),
+    "parallel prefill": (1, 3, _parallel),
+    "given cache": (1, 2, _given),
+    "last position again": (2, 3, _last_again),
+    "sequential prefill": (3, 6, _sequential),
+}
+"""What writes each start, after the fns with attention that it needs at least and how often it is drawn."""
+
+NAMES = {
+    most: st.sampled_from([name for name, (least, share, _) in STARTS.items() for _ in range(share) if least <= most])
+    for most in (1, 2, 3, 5)
+}
 
 
-def _full(host: Host, run: Run, draw: DrawFn, most_fns: int) -> None:
+def _full(host: Host, run: Run, draw: DrawFn) -> None:
     """One causal forward over all ids: equal caches, equal logits; and a second prefill that decoding goes on from."""
     last = run.states[-1]
-    full = host.prefill("_full", host.join(f"ids{last.length}", run.ids), last.length)
+    full = run.full or host.prefill("_all", host.join(f"ids{last.length}", run.ids), last.length)
     _same_caches(host, last, full)
-    _same_rows(host, run if draw(st.booleans()) else Run([last], [], ""), full)
+    _same_rows(host, run.states if draw(SELDOM) else [last], full)
     if len(run.states) > 1 and draw(OFTEN):
-        _handoff(host, run, full)
-    if len(host.fns) < most_fns and draw(SELDOM):
-        _same_step(host, host.decode("", run.chosen, last), host.decode("_full", run.chosen, full))
+        _handoff(host, run, full, draw)
+    if host.room(1) and draw(OFTEN):
+        _same_step(host, host.decode("", run.chosen, last), host.decode("_all", run.chosen, full))
 
 
 def _same_caches(host: Host, left: State, right: State) -> None:
@@ -152,35 +197,39 @@ def _same_step(host: Host, left: State, right: State) -> None:
     host.same((left.z, right.z))
 
 
-def _same_rows(host: Host, run: Run, full: State) -> None:
+def _same_rows(host: Host, states: list[State], full: State) -> None:
     """Each state's logits are the full forward's at its positions, as far as the mask is causal for those."""
-    for state in run.states:
+    for state in states:
         whole = state.length == full.length and state.rows == 1
-        if host.mask.kind == "causal" or (host.mask.kind == "zeros" and whole):
+        if state.rows and (host.mask.kind == "causal" or (host.mask.kind == "zeros" and whole)):
             start = state.length - state.rows
             host.same((state.z, host.slice(f"z_at{start}", full.z, 1, start, state.length)))
 
 
-def _handoff(host: Host, run: Run, full: State) -> None:
+def _handoff(host: Host, run: Run, full: State, draw: DrawFn) -> None:
     """The cache handed over holds exactly the prompt's positions; the first id that is fed back is the next one."""
     before, after = run.states[:2]
     end = before.length
-    _same_caches(host, before, host.cut("_head", after, 0, end))
-    _same_caches(host, host.cut("_next", after, end, end + 1), host.cut("_full_next", full, end, end + 1))
+    if draw(st.booleans()):
+        _same_caches(host, before, host.cut("_kept", after, 0, end))
+    else:
+        _same_caches(host, host.cut("_next", after, end, end + 1), host.cut("_all_next", full, end, end + 1))
 
 
 def _twice(host: Host, run: Run, _: DrawFn) -> None:
     """The prompt was appended twice: a cache of valid shape that makes another computation."""
-    wrong = host.decode("_twice", run.ids[1], host.doubled("_twice", run.states[0]))
-    host.script.claim(wrong.z, "!=", run.states[1].z)
+    if host.room(1) or (0, 2 * run.states[0].length) in host.fns:
+        wrong = host.decode("_twice", run.fed, host.doubled("_twice", run.states[0]))
+        host.script.claim(wrong.z, "!=", run.states[1].z)
 
 
 def _short(host: Host, run: Run, _: DrawFn) -> None:
     """Decoding starts at position P - 1, so the prompt's last position is lost."""
     before = run.states[0]
-    cut = host.cut("_short", before, 0, before.length - 1) if before.length > 1 else None
-    wrong = host.decode("_short", run.ids[1], cut)
-    host.script.claim(wrong.z, "!=", run.states[1].z)
+    if host.room(1) or (0, before.length - 1) in host.fns:
+        cut = host.cut("_short", before, 0, before.length - 1) if before.length > 1 else None
+        wrong = host.decode("_short", run.fed, cut)
+        host.script.claim(wrong.z, "!=", run.states[1].z)
 
 
 def _changed(host: Host, run: Run, draw: DrawFn) -> None:
@@ -193,11 +242,9 @@ def _changed(host: Host, run: Run, draw: DrawFn) -> None:
     else:
         noise = host.script.input("noise", host.dims.weight(weight), draw(NOISE))
         host.script.let(other, op("add", weight, noise))
-    wrong = host.decode("_changed", run.ids[1], run.states[0], {weight: other})
+    wrong = host.decode("_changed", run.fed, run.states[0], {weight: other})
     host.script.claim(wrong.z, "!=", run.states[1].z)
 
 
 Mistake = Callable[[Host, Run, DrawFn], None]
-MISTAKES: SearchStrategy[tuple[Mistake, ...]] = st.sampled_from(
-    [(), (_twice,), (_short,), (_changed,), (_changed,), (_twice, _changed), (_short, _changed)]
-)
+MISTAKES: SearchStrategy[Mistake | None] = st.sampled_from([None, None, _twice, _twice, _short, _short, _changed])

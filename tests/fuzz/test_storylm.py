@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import cache
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -16,16 +18,22 @@ from fuzz.generate.storylm import storylm_cases
 from fuzz.minimize import reference_values
 from fuzz.reductions.trees import expressions
 from oracles.case import Case, parse_case, print_case
+from oracles.engine import Array
 from tests.fuzz.broken import FAULTS
 
-SEEDS = (0, 1, 2)
+COUNT = 100
 OPS = {"gather", "matmul", "reshape", "transpose", "broadcast", "softmax", "concat", "slice", "argmax"}
 OPS |= {"add", "sub", "mul", "div", "neg"}
 
 
 @cache
 def drawn() -> tuple[Case, ...]:
-    return tuple(case for seed in SEEDS for case in draw_cases(storylm_cases(), seed, 50))
+    return tuple(draw_cases(storylm_cases(), 0, COUNT))
+
+
+@cache
+def values(index: int) -> Mapping[str, Array]:
+    return reference_values(drawn()[index])
 
 
 def main_of(case: Case) -> Block:
@@ -51,15 +59,14 @@ def test_every_case_is_its_text() -> None:
 
 
 def test_drawing_is_deterministic() -> None:
-    assert draw_cases(storylm_cases(), SEEDS[0], 50) == list(drawn()[: len(draw_cases(storylm_cases(), SEEDS[0], 50))])
+    assert draw_cases(storylm_cases(), 0, 10) == list(drawn()[:10])
 
 
 def test_equal_claims_hold() -> None:
     """In float64 but for a rounding at each let of `@main`; overflow may make any number of either side."""
-    for case in drawn():
-        values = reference_values(case)
+    for index, case in enumerate(drawn()):
         for claim in case.claims:
-            left, right = values[claim.left], values[claim.right]
+            left, right = values(index)[claim.left], values(index)[claim.right]
             assert left.shape == right.shape
             if claim.relation == "==" and np.isfinite(left).all() and abs(left).max() < 1e6:
                 np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-4, err_msg=f"{claim}\n{print_case(case)}")
@@ -68,13 +75,12 @@ def test_equal_claims_hold() -> None:
 def test_most_mistakes_show() -> None:
     """A `!=` may fail by accident (one-hot attention, a weight without effect), but not often."""
     shown = Counter[bool]()
-    for case in drawn():
-        values = reference_values(case)
+    for index, case in enumerate(drawn()):
         for claim in case.claims:
             if claim.relation == "!=":
-                shown[not np.allclose(values[claim.left], values[claim.right], equal_nan=True)] += 1
-    assert shown[True] > 2 * shown[False]
-    assert shown.total() > len(drawn()) / 3
+                shown[not np.allclose(values(index)[claim.left], values(index)[claim.right], equal_nan=True)] += 1
+    assert shown[True] > shown[False]
+    assert shown.total() > COUNT / 6
 
 
 def test_claims_are_observed_by_every_engine() -> None:
@@ -86,10 +92,10 @@ def test_claims_are_observed_by_every_engine() -> None:
 
 def test_every_route_is_drawn() -> None:
     starts = Counter(case.why.split(", ")[1] for case in drawn())
-    assert {"self-start", "parallel prefill", "sequential prefill"} == set(starts)
-    assert min(starts.values()) > len(drawn()) / 10
+    assert {"self-start", "parallel prefill", "sequential prefill", "last position again", "given cache"} == set(starts)
+    assert min(starts.values()) > COUNT / 20
     claims = {part for case in drawn() for claim in case.claims for part in (claim.left, claim.right)}
-    for route in ("k_full", "z_at", "k_par", "k_head", "k_next", "z_twice", "z_short", "z_changed"):
+    for route in ("k_all", "k_full", "z_at", "k_par", "k_kept", "k_next", "z_twice", "z_short", "z_changed"):
         assert any(name.startswith(route) for name in claims), route
 
 
@@ -100,16 +106,16 @@ def test_every_op_is_drawn_in_fns() -> None:
 
 def test_programs_stay_small() -> None:
     attention = sorted(sum("softmax" in repr(fn.body) for fn in case.program.fns) for case in drawn())
-    assert attention[len(attention) // 2] <= 4
-    assert attention[-1] <= 10
+    assert attention[len(attention) // 2] <= 3
+    assert attention[-1] <= 8
     assert max(case_input.size for case in drawn() for case_input in inputs(main_of(case)).values()) <= 256
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_met_soon(name: str) -> None:
-    """At 4 cases/s a campaign of a minute sees 240 cases; here half of them show the fault at least three times."""
-    found = sum(FAULTS[name].outcome(case) != "agree" for case in drawn())
-    assert found >= 3
+    """A campaign of a minute sees more than two hundred cases; half as many show each fault three times."""
+    showing = (case for case in drawn() if FAULTS[name].outcome(case) != "agree")
+    assert len(list(islice(showing, 3))) == 3
 
 
 def test_views_of_more_than_one_row_cross_the_boundary() -> None:
@@ -119,7 +125,7 @@ def test_views_of_more_than_one_row_cross_the_boundary() -> None:
         for fn in case.program.fns:
             for expr in fn.body.result:
                 met += isinstance(expr, Apply) and expr.callee == "slice" and fn.params[0].type.shape[0] > 1
-    assert met > len(drawn()) / 10
+    assert met > COUNT / 10
 
 
 def test_the_dtype_is_the_models() -> None:
