@@ -7,7 +7,7 @@ the checker decides.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from compiler.syntax import Apply, Block, Carry, Expr, Fn, Let, Literal, Name, Param, Placeholder, Program, While
 from compiler.types import TensorType
@@ -54,6 +54,19 @@ def flatten(program: Program, inline: Collection[str]) -> Flat:
     env: dict[str, Atom] = {}
     result = flattener.block(main, env)
     return Flat(Block(tuple(flattener.lets), tuple(result)), env)
+
+
+def unnested(program: Program) -> Program:
+    """The program with one let per op in every block, and all its calls."""
+    fns = {fn.name: fn for fn in program.fns}
+
+    def flat(block: Block, params: tuple[Param, ...] = ()) -> Block:
+        flattener = _Flattener(fns, (), Names({*fns, *(param.name for param in params)}))
+        result = flattener.block(block, {})
+        return Block(tuple(flattener.lets), tuple(result))
+
+    bodies = tuple(replace(fn, body=flat(fn.body, fn.params)) for fn in program.fns)
+    return Program(bodies, program.main and flat(program.main))
 
 
 @dataclass(slots=True)

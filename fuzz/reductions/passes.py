@@ -19,6 +19,7 @@ from fuzz.reductions.cuts import Values, holes, on_host, one_fn, spans, windows
 from fuzz.reductions.loops import fewer_carries, initial_values, one_trip
 from fuzz.reductions.resize import fewer_axes, plainer_attributes, smaller_dims
 from fuzz.reductions.spelling import fewer_lets, short_names
+from fuzz.reductions.stubs import stubs
 from fuzz.reductions.tidy import live, tidied, without_claims
 from fuzz.reductions.trees import rewrite_program
 from oracles.case import Case
@@ -39,6 +40,7 @@ def passes(values: Values) -> tuple[Pass, ...]:
         one_trip,
         fewer_carries,
         operands,
+        stubs,
         on_host(values),
         dead_code,
         plainer_inputs,
