@@ -107,16 +107,13 @@ def _positive(text: str) -> int:
 def _run(options: argparse.Namespace) -> int:
     folder = options.run or ROOT / "runs" / f"seed-{options.seed}"
     console = Console()
-    run = Store(folder, options.seed)
-    try:
+    told = Options(options.seed, options.workers, options.time, options.corpus, options.engine)
+    with Store(folder, options.seed) as run:
         _say(console, _greeting(options, folder, sum(run.snapshot().of("verdict").values())))
-        told = Options(options.seed, options.workers, options.time, options.corpus, options.engine)
         with showing(console) as show:
             campaign = Campaign(told, run, show)
             with ending_on_signals(campaign):
                 status = campaign.run()
-    finally:
-        run.close()
     _say(console, summary(status, f"python -m fuzz run --seed {options.seed} --run {folder}"))
     return 1 if status.new else 0
 

@@ -104,23 +104,28 @@ class Store:
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder, self.seed = folder, seed
         self.inflight, self.scratch = folder / "inflight", folder / "tmp"
-        try:
-            self.inflight.mkdir(parents=True, exist_ok=True)
-            self._lock = (folder / "lock").open("w")
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(self.scratch, ignore_errors=True)  # what the children of a killed run left behind
-            self.scratch.mkdir()
-        except BlockingIOError as error:
-            raise StoreError(f"{folder}: another campaign is at work in this run folder") from error
-        except OSError as error:
-            raise StoreError(f"{folder}: cannot be used as a run folder: {error}") from error
-        self._db = _open(folder / "run.sqlite")
-        self._agree_on("version", VERSION)
-        self._agree_on("seed", str(seed))
+        with contextlib.ExitStack() as made:
+            made.enter_context(_locked(folder))
+            try:
+                self.inflight.mkdir(exist_ok=True)
+                shutil.rmtree(self.scratch, ignore_errors=True)  # what the children of a killed run left behind
+                self.scratch.mkdir()
+            except OSError as error:
+                raise StoreError(f"{folder}: cannot be used as a run folder: {error}") from error
+            self._db = made.enter_context(_opened(folder / "run.sqlite"))
+            self._agree_on("version", VERSION)
+            self._agree_on("seed", str(seed))
+            self._made = made.pop_all()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
-        self._db.close()
-        self._lock.close()
+        """Let go of the folder. No other method may be called any more."""
+        self._made.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def record(self, place: Place, counts: Mapping[tuple[str, str], int], findings: Iterable[Finding]) -> None:
@@ -208,13 +213,27 @@ def _snapshot(db: sqlite3.Connection) -> Snapshot:
     return Snapshot(counts, findings, batches)
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    """WAL with synchronous=NORMAL: safe against a killed process, and cheap enough for a commit after each case."""
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
     try:
-        db = sqlite3.connect(path, isolation_level=None)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.executescript(_TABLES)
-    except sqlite3.Error as error:
-        raise StoreError(f"{path}: cannot be used as a run's record: {error}") from error
-    return db
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+    except BlockingIOError as error:
+        raise StoreError(f"{folder}: another campaign is at work in this run folder") from error
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be used as a run folder: {error}") from error
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """WAL with synchronous=NORMAL: safe against a killed process, and cheap enough for a commit after each case."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.executescript(_TABLES)
+        except sqlite3.Error as error:
+            raise StoreError(f"{path}: cannot be used as a run's record: {error}") from error
+        yield db
