@@ -1,14 +1,15 @@
 """From MLIR on tensors to the LLVM dialect: the passes, as data, stage by stage, and running them.
 
-A pipeline is a list of passes in the order of `STAGES`; each pass runs alone and the module is verified after it, so a
-failure names its pass. What the module means is `compiler.lowering`'s business, machine code is `compiler.backend`'s.
+A pipeline is a list of passes in the order of `STAGES`; each pass runs alone, so a failure names its pass. What the
+module means is `compiler.lowering`'s business, machine code is `compiler.backend`'s.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
+from itertools import groupby, takewhile
 from typing import Literal
 
 from mlir import ir
@@ -85,30 +86,46 @@ def parse(text: str) -> Pipeline:
 
 
 def run(module: ir.Module, pipeline: Pipeline) -> None:
-    """Transforms the module in place; raises `PipelineError`."""
+    """Transforms the module in place; raises `PipelineError`.
+
+    Verifying costs as much as the passes, so it is done at the end of each stage. Where it fails, the stage's passes
+    are run anew on a copy, each with its own verification, to name the guilty one.
+    """
     with module.context:
-        for pass_ in pipeline.passes:
-            _run(module, pass_.text)
+        for _, passes in groupby(pipeline.passes, lambda p: p.stage):
+            stage, before = tuple(passes), module.operation.clone()
+            for pass_ in stage:
+                _transform(module.operation, pass_.text)
+            try:
+                module.operation.verify()
+            except ir.MLIRError as error:
+                raise _guilty(before, stage, str(error)) from error
 
 
-def _run(module: ir.Module, text: str) -> None:
+def _transform(module: ir.Operation, text: str) -> None:
     name = text.partition("{")[0]
     try:
         if name in OURS:
             OURS[name](module)
         else:
-            _manager(module.context, text).run(module.operation)
+            _manager(module.context, text).run(module)
     except ir.MLIRError as error:
         raise PipelineError(name, "refused", str(error)) from error
-    try:
-        module.operation.verify()
-    except ir.MLIRError as error:
-        raise PipelineError(name, "invalid-ir", str(error)) from error
+
+
+def _guilty(module: ir.Operation, passes: Sequence[Pass], message: str) -> PipelineError:
+    for pass_ in passes:
+        _transform(module, pass_.text)
+        try:
+            module.verify()
+        except ir.MLIRError as error:
+            return PipelineError(pass_.text.partition("{")[0], "invalid-ir", str(error))
+    return PipelineError(passes[-1].text.partition("{")[0], "invalid-ir", message)
 
 
 @cache
 def _manager(context: ir.Context, text: str) -> PassManager:
-    """Parsed once for each context; the verifier is run by `_run`, which can tell its word from the pass's own."""
+    """Parsed once for each context; verifying is left to `run`, which can tell the verifier's word from the pass's."""
     manager = PassManager.parse(f"builtin.module({text})", context)
     manager.enable_verifier(False)
     return manager

@@ -1,7 +1,7 @@
-"""The runtime that every compiled module carries: memory that is given back as a whole, after the host has read results.
+"""The runtime that every compiled module carries: memory that is given back all at once, when results have been read.
 
-`finalize-memref-to-llvm` with `use-generic-functions` calls an allocator by three names; the definitions are here, in the
-LLVM dialect, so that the JIT and a shared object have the same one. Blocks form a ring; `free` takes one out, so a
+`finalize-memref-to-llvm` with `use-generic-functions` calls an allocator by three names; its definitions are here, in
+the LLVM dialect, so that the JIT and a shared object have the same one. Blocks form a ring; `free` takes one out, so a
 pipeline that deallocates early is served too, and `RELEASE` frees all that is left. Nothing is freed twice and nothing
 leaks, whatever views and repeated values a function returns. Reading results is `compiler.abi`'s business.
 """
@@ -70,7 +70,7 @@ llvm.func @_mlir_ciface_kina_release() {
 _INTERNAL = "#llvm.linkage<internal>"
 
 
-def add_runtime(module: ir.Module) -> None:
+def add_runtime(module: ir.Operation) -> None:
     """Defines the allocator in a module in the LLVM dialect, and makes all functions internal but their C interfaces.
 
     What is internal gets no packed entry point of its own from the JIT, which would cost more than the function.
@@ -78,13 +78,14 @@ def add_runtime(module: ir.Module) -> None:
     with module.context, ir.Location.unknown():
         runtime = ir.Module.parse(_DEFINITIONS)
         ours = {_name(op) for op in runtime.body}
-        for op in list(module.body):
+        body = module.regions[0].blocks[0]
+        for op in list(body):
             if _name(op) in ours:  # a declaration made by finalize-memref-to-llvm
                 op.operation.erase()
             elif op.operation.name == "llvm.func" and not _name(op).startswith("_mlir_ciface_") and any(op.regions[0]):
                 op.attributes["linkage"] = ir.Attribute.parse(_INTERNAL)
         for op in runtime.body:
-            module.body.append(op.operation.clone())
+            body.append(op.operation.clone())
 
 
 def _name(op: ir.OpView) -> str:
