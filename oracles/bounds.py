@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from compiler.syntax import AttrValue
-from compiler.types import DType
+from compiler.types import F64, DType
 from oracles.engine import Array
 from oracles.rounding import TINY, UNITS, Units
 from oracles.verdict import Reason
@@ -39,7 +39,8 @@ class Work:
     """One application of an op: what its rule may look at.
 
     `value` is the NumPy reference's result, `args` and `errs` the operands and their bounds. `tame`: every operand is
-    finite and every bound too, so that the rule may skip its special cases.
+    finite and every bound too, so that the rule may skip its special cases. `unfused`: the rounding errors of operands
+    that are products, which a sum may be fused with.
     """
 
     op: str
@@ -50,6 +51,7 @@ class Work:
     attrs: Mapping[str, AttrValue]
     dtypes: Sequence[DType]
     tame: bool
+    unfused: Bound = 0.0
 
     @property
     def exact(self) -> bool:
@@ -122,8 +124,8 @@ def _settle_wild(
     lost = np.isnan(err) | (np.isnan(value) & (err > 0)) | (np.isinf(value) & (err > 0))
     if unknown is not None:
         lost = lost | unknown
-    over = ~lost & np.isfinite(value) & (size + err >= limit)
-    sure = over & (size - err >= limit) if once else np.zeros_like(over)
+    over = ~lost & np.isfinite(value) & (err > 0) & (size + err >= limit)
+    sure = over & (size - err >= limit) if once and work.dtype is not F64 else np.zeros_like(over)
     value = np.where(sure, np.copysign(np.inf, value), value)
     fresh = over & ~sure | (lost & np.isinf(value))  # the operands were finite and the reference itself overflowed
     err = np.where(sure, 0.0, np.where(lost | over, np.inf, err))

@@ -3,6 +3,7 @@
 Sources: one IEEE rounding per `+ - * /` and sqrt; F16 and BF16 go through F32, where the second rounding does no harm
 (Figueroa, "When is double rounding innocuous?", SIGNUM 1995). A product may stay unrounded where it is fused into a
 sum, so an inexact product is never taken for exact; a sum, quotient or root of exact operands has one correct result.
+The sum may see the product unrounded while others see it rounded, so a sum adds the product's rounding once more.
 Library functions err by the ulps of `rounding.LIBM_ULPS`, and their special values are those of ISO C, annex F.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from compiler.types import F64
-from oracles.bounds import Bound, Rule, Step, Work, accumulated, discrete, exactly, once_rounded, settle, sure_sign
+from oracles.bounds import Bound, Rule, Step, Work, discrete, exactly, once_rounded, settle, sure_sign
 from oracles.engine import Array
 from oracles.rounding import LIBM_ULPS, rounded
 
@@ -32,11 +33,11 @@ def sum_rule(work: Work) -> Step:
     """`a + b`, `a - b`: linear, no underflow (a subnormal sum is exact)."""
     if _is_discrete(work):
         return discrete(work, work.errs[0] + work.errs[1])
-    if work.exact:
+    if work.exact and isinstance(work.unfused, float):
         return exactly(rounded(work.value, work.dtype))
     carried = work.errs[0] + work.errs[1]
-    local = work.units.unit * (np.abs(work.value) + carried)
-    exact = None if work.tame else _any_special(*work.args) & np.isfinite(carried)
+    local = work.units.unit * (np.abs(work.value) + carried) + work.unfused
+    exact = None if work.tame else _any_special(*work.args) & np.isfinite(carried + work.unfused)
     return settle(work, carried, local, exact=exact)
 
 
@@ -116,7 +117,7 @@ def rem_rule(work: Work) -> Step:
     own = np.asarray((np.asarray(err_a) == 0) & (np.asarray(err_b) == 0))
     special = _any_special(*work.args) | (b == 0)
     if not work.tame:
-        far = np.isinf(b) & np.isfinite(a)  # fmod(a, inf) is a
+        far = np.isinf(b) & (np.asarray(err_b) == 0) & np.isfinite(a)  # fmod(a, inf) is a
         carried = np.where(far, err_a, carried)
         steady, special = steady | far, special & ~far & np.isfinite(carried)
     exact = own | special & sure_sign(b, err_b)
@@ -129,6 +130,8 @@ def exp_rule(work: Work) -> Step:
     carried = work.value * err
     remainder = carried * err * (np.exp(err) / 2)
     points = None if work.tame and not work.exact else _still(err, (x == 0) | ~np.isfinite(x))
+    if points is not None or np.isinf(work.value).any():  # e^710 is beyond every dtype
+        points = (x - err > 710) | (np.False_ if points is None else points)
     far = None if work.exact else _beyond(err, 1.0)
     return _library(work, "exp", carried, remainder, points, far)
 
@@ -187,11 +190,9 @@ def _beyond(err: Bound, limit: float) -> Array | None:
 def _library(
     work: Work, name: str, carried: Bound, remainder: Bound, points: Array | None, unknown: Array | None
 ) -> Step:
-    """A libm function: k ulps, an ulp being at most 2u|r| and at least the smallest subnormal."""
-    units, ulps = work.units, LIBM_ULPS[name]
-    magnitude = np.abs(work.value) + carried + remainder
-    gain = np.maximum(2 * ulps * magnitude, 2 * ulps * units.inner_tiny / units.inner)
-    return settle(work, carried, accumulated(units, gain, magnitude), remainder, exact=points, unknown=unknown)
+    """A libm function: k ulps of the dtype, an ulp being at most 2u|r| and at least the smallest subnormal."""
+    local = 2 * LIBM_ULPS[name] * once_rounded(work.units, np.abs(work.value) + carried + remainder)
+    return settle(work, carried, local, remainder, exact=points, unknown=unknown)
 
 
 def neg_rule(work: Work) -> Step:
@@ -207,19 +208,23 @@ def abs_rule(work: Work) -> Step:
     err = work.errs[0]
     if isinstance(err, float) or _is_discrete(work):
         return neg_rule(work)
-    kink = 2 * np.maximum(0.0, err - work.value)
+    kink = 2 * np.fmax(0.0, err - work.value)  # of a NaN there is none, nor of what is unknown
+    kink = kink if work.tame else np.where(np.isinf(err), 0.0, kink)
     return Step(work.value, err, kink if kink.any() else None, tame=work.tame)
 
 
 def extremum_rule(work: Work) -> Step:
-    """`maximum`, `minimum`: the winner's bound where it is certain; |max(a+δa, b+δb) - max - δ_winner| <= overlap."""
+    """`maximum`, `minimum`: the winner's bound where it is certain; |max(a+δa, b+δb) - max - δ_winner| <= overlap.
+
+    Of equal operands each has half the slope (torch.maximum), which halves that; not of zeros, which are added up.
+    """
     (a, b), (err_a, err_b) = work.args, work.errs
     if work.exact:
         return Step(work.value, tame=work.tame)
     if _is_discrete(work):
         return discrete(work, err_a + err_b)
     gap = np.abs(a - b)
-    overlap = np.maximum(0.0, err_a + err_b - gap)
+    overlap = np.maximum(0.0, err_a + err_b - gap) * np.where((gap == 0) & (a != 0), 0.5, 1.0)
     wins = (a > b) if work.op == "maximum" else (a < b)
     err = np.where(overlap > 0, np.maximum(err_a, err_b), np.where(wins, err_a, err_b))
     if work.tame:

@@ -5,6 +5,8 @@ Data movement is exact: a bound moves with its value, by the same op.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from compiler.types import F32, F64, DType
@@ -85,8 +87,9 @@ def _cast_to_float(work: Work, source: DType) -> Step:
     (x,), (err,) = work.args, work.errs
     if work.exact:
         return _exact_cast(work, source)
-    if source.kind != "float":  # an unknown integer
-        return Step(work.value.astype(np.float64), np.broadcast_to(np.asarray(err), x.shape), tame=False)
+    if source.kind != "float":  # some are unknown integers, the others exact
+        step = _exact_cast(work, source)
+        return replace(step, err=np.asarray(err if step.err is None else err + step.err), tame=False)
     if work.dtype.precision >= source.precision and work.dtype.max_exponent >= source.max_exponent:
         return Step(x, np.asarray(err), tame=work.tame)
     reach = np.abs(x) + err

@@ -84,7 +84,7 @@ def _with_exact_sums(work: Work, step: Step, proved: Array, unsigned: Array | No
     """Bits where the sum was proved exact, rounded once if the dtype is narrow. A zero is +0 unless all are -0."""
     if unsigned is not None:
         proved = proved & ~unsigned
-    value = np.where(proved, rounded(work.value, work.dtype) + 0.0, step.value)
+    value = np.where(proved, rounded(work.value + 0.0, work.dtype), step.value)
     if proved.all():
         return exactly(value)
     err, source = parts(step)
@@ -131,7 +131,7 @@ def _wild_sum(
 
 
 def sum_rule(work: Work) -> Step:
-    """Linear; n - 1 roundings, and no underflow, but `_dot` allows both: a sum may be started from 0."""
+    """Linear; n - 1 roundings. No underflow, but `_dot` allows for it: a product may be fused into the sum."""
     (x,), axis = work.args, _axis(work)
     if work.dtype.kind != "float":
         err = work.errs[0]
@@ -139,10 +139,12 @@ def sum_rule(work: Work) -> Step:
     if not work.tame:
         full = _full(work)
         lost = np.isinf(full)
-        return _wild_sum(work, axis, x, ~np.isfinite(x), ~lost, full, np.zeros_like(x), lost)
+        fused = np.broadcast_to(np.asarray(work.unfused), x.shape)
+        return _wild_sum(work, axis, x, ~np.isfinite(x), ~lost, full, fused, lost)
     magnitude = np.asarray(np.abs(x).sum(axis))
     if not work.exact:
-        return _dot(work, x.shape[axis] - 1, magnitude, np.asarray(_full(work).sum(axis)), 0.0)
+        fused = np.broadcast_to(np.asarray(work.unfused), x.shape).sum(axis)
+        return _dot(work, x.shape[axis] - 1, magnitude, np.asarray(_full(work).sum(axis)), fused)
     step = _dot(work, x.shape[axis] - 1, magnitude, 0.0, 0.0)
     proved = exact_sums(magnitude, quantum(x, axis).reshape(magnitude.shape), work.dtype)
     unsigned = (magnitude == 0) & np.signbit(x).all(axis)

@@ -88,7 +88,7 @@ def wild_graph(
     value: Array,
     err: Array,
 ) -> Tensor:
-    """The op over tensors with its dead elements (exact, infinite, NaN, unknown) cut off, as 0.
+    """The op over tensors with its dead elements (exact, infinite, NaN, unknown) cut off, as constants.
 
     `operands` are pairs of a tensor, finite throughout, and the reference's own array, which may not be.
     """
@@ -102,7 +102,8 @@ def wild_graph(
         tensors = [torch.where(mask, graph, 0.0) for graph in tensors]
     elif op not in SUMS:
         tensors = [torch.where(tensor(live), graph, 1.0) for graph in tensors]
-    return torch.where(tensor(live), TABLE[op](*tensors, **attrs), 0.0)
+    constant = np.where(np.isfinite(value), value, 0.0)
+    return torch.where(tensor(live), TABLE[op](*tensors, **attrs), tensor(constant))
 
 
 def _with_infinities(graph: Tensor, array: Array) -> Tensor:

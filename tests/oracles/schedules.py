@@ -1,4 +1,4 @@
-"""Legal implementations, simulated: the program's own dtype, sums in random order, products fused or not, a libm that errs.
+"""Legal implementations, simulated: the own dtype, sums in random order, products fused or not, a libm that errs.
 
 Not an engine: every choice that the language leaves open is made at random, so that a bound which forbids one of them
 shows. Works on any program that the evaluator can walk.
