@@ -18,6 +18,7 @@ from compiler.syntax import Program
 from compiler.types import F64
 from oracles import numpy_reference, torch_reference
 from oracles.bounds import Step, Work
+from oracles.compare import form_difference
 from oracles.engine import Array
 from oracles.evaluator import Attrs, Hooks, Site, Val, apply_table, evaluate
 from oracles.rounding import LIBM_ULPS, TINY, UNITS
@@ -61,10 +62,13 @@ class Contradiction:
 class Trace:
     """A run. `follow` holds the choices of open argmaxes that it takes over, by the op's serial number.
 
-    `lost` is set once a `while` went on or ended on an unknown condition: nothing after that is known.
+    `given` holds a target's own values of lets of `@main`: in lockstep the run goes on with those, and keeps in `pinned`
+    what it had itself made of the target's operands. `lost` is set once a `while` went on or ended on an unknown condition: nothing after that is known.
     """
 
     follow: Mapping[int, Array] = field(default_factory=dict)
+    given: Mapping[str, Array] = field(default_factory=dict)
+    pinned: dict[str, Traced] = field(default_factory=dict)
     lets: dict[str, Traced] = field(default_factory=dict)
     results: tuple[Traced, ...] = ()
     tape: Tape = field(default_factory=Tape)
@@ -95,9 +99,14 @@ class Trace:
         return [self.sharp.get(v.serial, v.err) for v in values]
 
 
-def trace(program: Program, inputs: Mapping[str, Array], follow: Mapping[int, Array] | None = None) -> Trace:
+def trace(
+    program: Program,
+    inputs: Mapping[str, Array],
+    follow: Mapping[int, Array] | None = None,
+    given: Mapping[str, Array] | None = None,
+) -> Trace:
     """Runs `@main` on native inputs. Raises `EvaluationError` where the references cannot follow the program."""
-    run = Trace(follow or {})
+    run = Trace(follow or {}, given or {})
     hooks = Hooks(apply=_Tracer(run).apply, bind=_Tracer(run).bind)
     with np.errstate(all="ignore"):
         done = evaluate(program, inputs, numpy_reference.LIBRARY, hooks)
@@ -127,7 +136,8 @@ class _Tracer:
             plain.dtype,
             plain.array,
             [arg.array for arg in operands],
-            [0.0 if arg.err is None else arg.err for arg in operands],
+            # rank 0: NumPy's scalar is a float, which would say "exact"
+            [0.0 if arg.err is None else np.asarray(arg.err) for arg in operands],
             attrs,
             [arg.dtype for arg in operands],
             all(arg.tame for arg in operands),
@@ -197,7 +207,16 @@ class _Tracer:
         known = traced(value)
         if ".cond@" in site.path and known.err is not None and self.run.lost is None:
             self.run.lost = known.unknown
-        return known
+        target = self.run.given.get(site.path)
+        return known if target is None else self._pinned(site.path, known, target)
+
+    def _pinned(self, name: str, known: Traced, target: Array) -> Traced:
+        """The target's own value from here on, exact by definition, unless it has another form."""
+        self.run.pinned[name] = known
+        if form_difference(name, target, known.dtype, known.array.shape) is not None:
+            return known
+        value = numpy_reference.hold(target)
+        return Traced(value, known.dtype, tame=bool(np.isfinite(value).all()), product=known.product)
 
 
 def _product(op: str, operands: Sequence[Traced], attrs: Attrs, step: Step) -> Array | None:
