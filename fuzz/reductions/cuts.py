@@ -152,10 +152,11 @@ def on_host(values: Values) -> Callable[[Case], Iterator[Case]]:
     return cut
 
 
-def one_fn(values: Values) -> Callable[[Case], Iterator[Case]]:
-    """Not smaller, but easier to cut: all of `@main` in one fn, fns opened or not, every let of `@main` a result.
+def one_block(values: Values) -> Callable[[Case], Iterator[Case]]:
+    """Not smaller, but easier to cut: all ops in one block, that of `@main`, then that of one fn.
 
-    A let that is a result stays observed once the host no longer runs `@main` line by line.
+    Every let of `@main` becomes a result, so that it stays observed where the host no longer runs `@main` line by
+    line. What needs its calls may need them in a fn.
     """
 
     def cut(case: Case) -> Iterator[Case]:
@@ -163,10 +164,14 @@ def one_fn(values: Values) -> Callable[[Case], Iterator[Case]]:
         main = case.program.main or Block((), ())
         lets = [Name(n) for let in main.lets if not isinstance(let.value, Placeholder) for n in let.names]
         shown = tuple(dict.fromkeys((*main.result, *lets)))
-        for inline in (names, set[str]()):
-            for result in (shown, main.result):
-                changed = replace(case, program=Program(case.program.fns, Block(main.lets, result)))
-                for whole in graph(changed, values, inline, wrapped=True):
-                    yield part(whole, whole.nodes, whole.result, claims=True)
+        for inline, wrapped, result in (
+            (names, False, shown),
+            (names, True, shown),
+            (names, True, main.result),
+            (set[str](), True, shown),
+        ):
+            changed = replace(case, program=Program(case.program.fns, Block(main.lets, result)))
+            for whole in graph(changed, values, inline, wrapped):
+                yield part(whole, whole.nodes, whole.result, claims=True)
 
     return cut

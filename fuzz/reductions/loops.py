@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from compiler.syntax import Block, Expr, Let, Program, While
+from compiler.syntax import Block, Expr, Let, Name, Program, While
 from fuzz.reductions.tidy import tidied
 from fuzz.reductions.trees import blocks, substitute
 from oracles.case import Case
@@ -22,7 +22,7 @@ def initial_values(case: Case) -> Iterator[Case]:
 
 
 def one_trip(case: Case) -> Iterator[Case]:
-    """A loop that makes one trip: its body, where the loop was."""
+    """A loop that makes one trip: its body, where the loop was; in `@main` also with every let of it a result."""
 
     def unrolled(let: Let, loop: While) -> tuple[list[Let], Env]:
         env = {carry.name: carry.init for carry in loop.carries}
@@ -31,6 +31,7 @@ def one_trip(case: Case) -> Iterator[Case]:
         return lets, dict(zip(let.names, results, strict=False))
 
     yield from _each_loop(case, unrolled)
+    yield from _each_loop(case, unrolled, shown=True)
 
 
 def fewer_carries(case: Case) -> Iterator[Case]:
@@ -69,12 +70,15 @@ def _loops(case: Case) -> Iterator[tuple[Let, While]]:
         yield from ((let, let.value) for let in block.lets if isinstance(let.value, While))
 
 
-def _each_loop(case: Case, change: Change) -> Iterator[Case]:
+def _each_loop(case: Case, change: Change, shown: bool = False) -> Iterator[Case]:
+    """The case with each loop changed in turn; `shown`: what it becomes is returned, which only `@main` can do."""
     for let, loop in _loops(case):
         lets, env = change(let, loop)
-        program = case.program
-        fns = tuple(replace(fn, body=_spliced(fn.body, let, lets, env)) for fn in program.fns)
-        yield tidied(replace(case, program=Program(fns, program.main and _spliced(program.main, let, lets, env))))
+        fns = tuple(replace(fn, body=_spliced(fn.body, let, lets, env)) for fn in case.program.fns)
+        main = case.program.main and _spliced(case.program.main, let, lets, env)
+        if main and shown:
+            main = Block(main.lets, (*main.result, *(Name(name) for new in lets for name in new.names)))
+        yield tidied(replace(case, program=Program(fns, main)))
 
 
 def _spliced(block: Block, at: Let, lets: list[Let], env: Env) -> Block:

@@ -15,7 +15,7 @@ from math import isfinite
 from compiler.recipes import Recipe
 from compiler.syntax import Apply, Block, Expr, Name, Placeholder, Program, While, inputs
 from compiler.types import Scalar
-from fuzz.reductions.cuts import Values, holes, on_host, one_fn, spans, windows
+from fuzz.reductions.cuts import Values, holes, on_host, one_block, spans, windows
 from fuzz.reductions.loops import fewer_carries, initial_values, one_trip
 from fuzz.reductions.resize import fewer_axes, plainer_attributes, smaller_dims
 from fuzz.reductions.spelling import fewer_lets, short_names
@@ -43,8 +43,9 @@ def passes(values: Values) -> tuple[Pass, ...]:
         stubs,
         on_host(values),
         dead_code,
-        plainer_inputs,
         smaller_dims,
+        plainer_inputs,
+        smaller_dims_of_other_values,
         fewer_axes,
         plainer_attributes,
         plainer_numbers,
@@ -55,7 +56,7 @@ def passes(values: Values) -> tuple[Pass, ...]:
 
 def restatements(values: Values) -> tuple[Pass, ...]:
     """Forms of a case that are not smaller but easier to cut; tried once, before the passes."""
-    return (one_fn(values),)
+    return (one_block(values),)
 
 
 def fewer_claims(case: Case) -> Iterator[Case]:
@@ -125,13 +126,23 @@ FILLS: dict[str, tuple[Scalar, ...]] = {"float": (-1.0, 2.0, 10.0, 100.0), "int"
 def plainer_inputs(case: Case) -> Iterator[Case]:
     """A recipe without particular numbers, for all inputs of floats at once, then for each input."""
     types = inputs(case.program.main) if case.program.main else {}
-    floats = [name for name in case.recipes if types[name].dtype.kind == "float"]
     for recipe in (*NUMBERLESS, *SEEDLESS):
-        yield replace(case, recipes=case.recipes | dict.fromkeys(floats, recipe))
+        yield replace(case, recipes=case.recipes | dict.fromkeys(_floats(case), recipe))
     for name in case.recipes:
         fills = [Recipe("fill", values=(value,)) for value in FILLS[types[name].dtype.kind]]
         for recipe in (*NUMBERLESS, *fills, *SEEDLESS):
             yield replace(case, recipes=case.recipes | {name: recipe})
+
+
+def _floats(case: Case) -> list[str]:
+    types = inputs(case.program.main) if case.program.main else {}
+    return [name for name in case.recipes if types[name].dtype.kind == "float"]
+
+
+def smaller_dims_of_other_values(case: Case) -> Iterator[Case]:
+    """Smaller dims at the price of numbers that are less plain: of `iota`, few elements are all small."""
+    for recipe in (Recipe("fill", values=(100.0,)), Recipe("tags")):
+        yield from smaller_dims(replace(case, recipes=case.recipes | dict.fromkeys(_floats(case), recipe)))
 
 
 def plainer_numbers(case: Case) -> Iterator[Case]:
