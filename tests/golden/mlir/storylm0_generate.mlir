@@ -1,0 +1,467 @@
+#map = affine_map<(d0, d1, d2) -> (d0, d1)>
+#map1 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#map2 = affine_map<(d0, d1, d2) -> (d1, d2)>
+#map3 = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>
+#map4 = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d4, d3)>
+#map5 = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3)>
+#map6 = affine_map<(d0, d1, d2, d3) -> (0, 0, 0, 0)>
+#map7 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#map8 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+module {
+  func.func @kina_decode_self(%arg0: tensor<1x1xi64> {bufferization.writable = false}, %arg1: tensor<8x4xf32> {bufferization.writable = false}, %arg2: tensor<1x1x1x1xf32> {bufferization.writable = false}, %arg3: tensor<4x4xf32> {bufferization.writable = false}, %arg4: tensor<4x4xf32> {bufferization.writable = false}, %arg5: tensor<4x4xf32> {bufferization.writable = false}, %arg6: tensor<4x4xf32> {bufferization.writable = false}, %arg7: tensor<4x8xf32> {bufferization.writable = false}) -> (tensor<1x2x2x1xf32>, tensor<1x2x1x2xf32>, tensor<1x1x8xf32>) attributes {llvm.emit_c_interface} {
+    %0 = tensor.empty() : tensor<1x1x4xf32>
+    %1 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg0 : tensor<1x1xi64>) outs(%0 : tensor<1x1x4xf32>) {
+    ^bb0(%in: i64, %out: f32):
+      %c7_i64 = arith.constant 7 : i64
+      %53 = arith.minsi %in, %c7_i64 : i64
+      %c0_i64 = arith.constant 0 : i64
+      %54 = arith.maxsi %53, %c0_i64 : i64
+      %55 = arith.index_cast %54 : i64 to index
+      %56 = linalg.index 2 : index
+      %extracted = tensor.extract %arg1[%55, %56] : tensor<8x4xf32>
+      linalg.yield %extracted : f32
+    } -> tensor<1x1x4xf32>
+    %2 = tensor.empty() : tensor<1x4x4xf32>
+    %3 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg3 : tensor<4x4xf32>) outs(%2 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst = arith.constant 0.000000e+00 : f32
+    %4 = tensor.empty() : tensor<1x1x4xf32>
+    %5 = linalg.fill ins(%cst : f32) outs(%4 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %6 = linalg.batch_matmul ins(%1, %3 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%5 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %7 = tensor.empty() : tensor<1x4x4xf32>
+    %8 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg4 : tensor<4x4xf32>) outs(%7 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst_0 = arith.constant 0.000000e+00 : f32
+    %9 = tensor.empty() : tensor<1x1x4xf32>
+    %10 = linalg.fill ins(%cst_0 : f32) outs(%9 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %11 = linalg.batch_matmul ins(%1, %8 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%10 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %12 = tensor.empty() : tensor<1x4x4xf32>
+    %13 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg5 : tensor<4x4xf32>) outs(%12 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst_1 = arith.constant 0.000000e+00 : f32
+    %14 = tensor.empty() : tensor<1x1x4xf32>
+    %15 = linalg.fill ins(%cst_1 : f32) outs(%14 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %16 = linalg.batch_matmul ins(%1, %13 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%15 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %collapsed = tensor.collapse_shape %6 [[0, 1], [2]] : tensor<1x1x4xf32> into tensor<1x4xf32>
+    %expanded = tensor.expand_shape %collapsed [[0, 1], [2, 3]] output_shape [1, 1, 2, 2] : tensor<1x4xf32> into tensor<1x1x2x2xf32>
+    %17 = tensor.empty() : tensor<1x2x1x2xf32>
+    %transposed = linalg.transpose ins(%expanded : tensor<1x1x2x2xf32>) outs(%17 : tensor<1x2x1x2xf32>) permutation = [0, 2, 1, 3] 
+    %collapsed_2 = tensor.collapse_shape %11 [[0, 1], [2]] : tensor<1x1x4xf32> into tensor<1x4xf32>
+    %expanded_3 = tensor.expand_shape %collapsed_2 [[0, 1], [2, 3]] output_shape [1, 1, 2, 2] : tensor<1x4xf32> into tensor<1x1x2x2xf32>
+    %18 = tensor.empty() : tensor<1x2x2x1xf32>
+    %transposed_4 = linalg.transpose ins(%expanded_3 : tensor<1x1x2x2xf32>) outs(%18 : tensor<1x2x2x1xf32>) permutation = [0, 2, 3, 1] 
+    %collapsed_5 = tensor.collapse_shape %16 [[0, 1], [2]] : tensor<1x1x4xf32> into tensor<1x4xf32>
+    %expanded_6 = tensor.expand_shape %collapsed_5 [[0, 1], [2, 3]] output_shape [1, 1, 2, 2] : tensor<1x4xf32> into tensor<1x1x2x2xf32>
+    %19 = tensor.empty() : tensor<1x2x1x2xf32>
+    %transposed_7 = linalg.transpose ins(%expanded_6 : tensor<1x1x2x2xf32>) outs(%19 : tensor<1x2x1x2xf32>) permutation = [0, 2, 1, 3] 
+    %cst_8 = arith.constant 0.000000e+00 : f32
+    %20 = tensor.empty() : tensor<1x2x1x1xf32>
+    %21 = linalg.fill ins(%cst_8 : f32) outs(%20 : tensor<1x2x1x1xf32>) -> tensor<1x2x1x1xf32>
+    %22 = linalg.generic {indexing_maps = [#map3, #map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%transposed, %transposed_4 : tensor<1x2x1x2xf32>, tensor<1x2x2x1xf32>) outs(%21 : tensor<1x2x1x1xf32>) {
+    ^bb0(%in: f32, %in_17: f32, %out: f32):
+      %53 = arith.mulf %in, %in_17 : f32
+      %54 = arith.addf %out, %53 : f32
+      linalg.yield %54 : f32
+    } -> tensor<1x2x1x1xf32>
+    %23 = tensor.empty() : tensor<1x2x1x1xf32>
+    %24 = linalg.generic {indexing_maps = [#map6, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg2 : tensor<1x1x1x1xf32>) outs(%23 : tensor<1x2x1x1xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x2x1x1xf32>
+    %25 = tensor.empty() : tensor<1x2x1x1xf32>
+    %26 = linalg.generic {indexing_maps = [#map7, #map7, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%22, %24 : tensor<1x2x1x1xf32>, tensor<1x2x1x1xf32>) outs(%25 : tensor<1x2x1x1xf32>) {
+    ^bb0(%in: f32, %in_17: f32, %out: f32):
+      %53 = arith.mulf %in, %in_17 : f32
+      linalg.yield %53 : f32
+    } -> tensor<1x2x1x1xf32>
+    %cst_9 = arith.constant 0xFF800000 : f32
+    %27 = tensor.empty() : tensor<1x2x1xf32>
+    %28 = linalg.fill ins(%cst_9 : f32) outs(%27 : tensor<1x2x1xf32>) -> tensor<1x2x1xf32>
+    %29 = linalg.generic {indexing_maps = [#map7, #map8], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%26 : tensor<1x2x1x1xf32>) outs(%28 : tensor<1x2x1xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %53 = arith.maximumf %out, %in : f32
+      linalg.yield %53 : f32
+    } -> tensor<1x2x1xf32>
+    %30 = tensor.empty() : tensor<1x2x1x1xf32>
+    %31 = linalg.generic {indexing_maps = [#map7, #map8, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%26, %29 : tensor<1x2x1x1xf32>, tensor<1x2x1xf32>) outs(%30 : tensor<1x2x1x1xf32>) {
+    ^bb0(%in: f32, %in_17: f32, %out: f32):
+      %53 = arith.subf %in, %in_17 : f32
+      %54 = math.exp %53 : f32
+      linalg.yield %54 : f32
+    } -> tensor<1x2x1x1xf32>
+    %cst_10 = arith.constant 0.000000e+00 : f32
+    %32 = tensor.empty() : tensor<1x2x1xf32>
+    %33 = linalg.fill ins(%cst_10 : f32) outs(%32 : tensor<1x2x1xf32>) -> tensor<1x2x1xf32>
+    %34 = linalg.generic {indexing_maps = [#map7, #map8], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%31 : tensor<1x2x1x1xf32>) outs(%33 : tensor<1x2x1xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %53 = arith.addf %out, %in : f32
+      linalg.yield %53 : f32
+    } -> tensor<1x2x1xf32>
+    %35 = tensor.empty() : tensor<1x2x1x1xf32>
+    %36 = linalg.generic {indexing_maps = [#map7, #map8, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%31, %34 : tensor<1x2x1x1xf32>, tensor<1x2x1xf32>) outs(%35 : tensor<1x2x1x1xf32>) {
+    ^bb0(%in: f32, %in_17: f32, %out: f32):
+      %53 = arith.divf %in, %in_17 : f32
+      linalg.yield %53 : f32
+    } -> tensor<1x2x1x1xf32>
+    %cst_11 = arith.constant 0.000000e+00 : f32
+    %37 = tensor.empty() : tensor<1x2x1x2xf32>
+    %38 = linalg.fill ins(%cst_11 : f32) outs(%37 : tensor<1x2x1x2xf32>) -> tensor<1x2x1x2xf32>
+    %39 = linalg.generic {indexing_maps = [#map3, #map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%36, %transposed_7 : tensor<1x2x1x1xf32>, tensor<1x2x1x2xf32>) outs(%38 : tensor<1x2x1x2xf32>) {
+    ^bb0(%in: f32, %in_17: f32, %out: f32):
+      %53 = arith.mulf %in, %in_17 : f32
+      %54 = arith.addf %out, %53 : f32
+      linalg.yield %54 : f32
+    } -> tensor<1x2x1x2xf32>
+    %40 = tensor.empty() : tensor<1x1x2x2xf32>
+    %transposed_12 = linalg.transpose ins(%39 : tensor<1x2x1x2xf32>) outs(%40 : tensor<1x1x2x2xf32>) permutation = [0, 2, 1, 3] 
+    %collapsed_13 = tensor.collapse_shape %transposed_12 [[0, 1], [2, 3]] : tensor<1x1x2x2xf32> into tensor<1x4xf32>
+    %expanded_14 = tensor.expand_shape %collapsed_13 [[0, 1], [2]] output_shape [1, 1, 4] : tensor<1x4xf32> into tensor<1x1x4xf32>
+    %41 = tensor.empty() : tensor<1x4x4xf32>
+    %42 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg6 : tensor<4x4xf32>) outs(%41 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst_15 = arith.constant 0.000000e+00 : f32
+    %43 = tensor.empty() : tensor<1x1x4xf32>
+    %44 = linalg.fill ins(%cst_15 : f32) outs(%43 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %45 = linalg.batch_matmul ins(%expanded_14, %42 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%44 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %46 = tensor.empty() : tensor<1x1x4xf32>
+    %47 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%1, %45 : tensor<1x1x4xf32>, tensor<1x1x4xf32>) outs(%46 : tensor<1x1x4xf32>) {
+    ^bb0(%in: f32, %in_17: f32, %out: f32):
+      %53 = arith.addf %in, %in_17 : f32
+      linalg.yield %53 : f32
+    } -> tensor<1x1x4xf32>
+    %48 = tensor.empty() : tensor<1x4x8xf32>
+    %49 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg7 : tensor<4x8xf32>) outs(%48 : tensor<1x4x8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x8xf32>
+    %cst_16 = arith.constant 0.000000e+00 : f32
+    %50 = tensor.empty() : tensor<1x1x8xf32>
+    %51 = linalg.fill ins(%cst_16 : f32) outs(%50 : tensor<1x1x8xf32>) -> tensor<1x1x8xf32>
+    %52 = linalg.batch_matmul ins(%47, %49 : tensor<1x1x4xf32>, tensor<1x4x8xf32>) outs(%51 : tensor<1x1x8xf32>) -> tensor<1x1x8xf32>
+    return %transposed_4, %transposed_7, %52 : tensor<1x2x2x1xf32>, tensor<1x2x1x2xf32>, tensor<1x1x8xf32>
+  }
+  func.func @kina_decode_s1(%arg0: tensor<1x1xi64> {bufferization.writable = false}, %arg1: tensor<8x4xf32> {bufferization.writable = false}, %arg2: tensor<1x2x2x1xf32> {bufferization.writable = false}, %arg3: tensor<1x2x1x2xf32> {bufferization.writable = false}, %arg4: tensor<1x1x1x1xf32> {bufferization.writable = false}, %arg5: tensor<4x4xf32> {bufferization.writable = false}, %arg6: tensor<4x4xf32> {bufferization.writable = false}, %arg7: tensor<4x4xf32> {bufferization.writable = false}, %arg8: tensor<4x4xf32> {bufferization.writable = false}, %arg9: tensor<4x8xf32> {bufferization.writable = false}) -> (tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x1x8xf32>) attributes {llvm.emit_c_interface} {
+    %0 = tensor.empty() : tensor<1x1x4xf32>
+    %1 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg0 : tensor<1x1xi64>) outs(%0 : tensor<1x1x4xf32>) {
+    ^bb0(%in: i64, %out: f32):
+      %c7_i64 = arith.constant 7 : i64
+      %55 = arith.minsi %in, %c7_i64 : i64
+      %c0_i64 = arith.constant 0 : i64
+      %56 = arith.maxsi %55, %c0_i64 : i64
+      %57 = arith.index_cast %56 : i64 to index
+      %58 = linalg.index 2 : index
+      %extracted = tensor.extract %arg1[%57, %58] : tensor<8x4xf32>
+      linalg.yield %extracted : f32
+    } -> tensor<1x1x4xf32>
+    %2 = tensor.empty() : tensor<1x4x4xf32>
+    %3 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg5 : tensor<4x4xf32>) outs(%2 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst = arith.constant 0.000000e+00 : f32
+    %4 = tensor.empty() : tensor<1x1x4xf32>
+    %5 = linalg.fill ins(%cst : f32) outs(%4 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %6 = linalg.batch_matmul ins(%1, %3 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%5 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %7 = tensor.empty() : tensor<1x4x4xf32>
+    %8 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg6 : tensor<4x4xf32>) outs(%7 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst_0 = arith.constant 0.000000e+00 : f32
+    %9 = tensor.empty() : tensor<1x1x4xf32>
+    %10 = linalg.fill ins(%cst_0 : f32) outs(%9 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %11 = linalg.batch_matmul ins(%1, %8 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%10 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %12 = tensor.empty() : tensor<1x4x4xf32>
+    %13 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg7 : tensor<4x4xf32>) outs(%12 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst_1 = arith.constant 0.000000e+00 : f32
+    %14 = tensor.empty() : tensor<1x1x4xf32>
+    %15 = linalg.fill ins(%cst_1 : f32) outs(%14 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %16 = linalg.batch_matmul ins(%1, %13 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%15 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %collapsed = tensor.collapse_shape %6 [[0, 1], [2]] : tensor<1x1x4xf32> into tensor<1x4xf32>
+    %expanded = tensor.expand_shape %collapsed [[0, 1], [2, 3]] output_shape [1, 1, 2, 2] : tensor<1x4xf32> into tensor<1x1x2x2xf32>
+    %17 = tensor.empty() : tensor<1x2x1x2xf32>
+    %transposed = linalg.transpose ins(%expanded : tensor<1x1x2x2xf32>) outs(%17 : tensor<1x2x1x2xf32>) permutation = [0, 2, 1, 3] 
+    %collapsed_2 = tensor.collapse_shape %11 [[0, 1], [2]] : tensor<1x1x4xf32> into tensor<1x4xf32>
+    %expanded_3 = tensor.expand_shape %collapsed_2 [[0, 1], [2, 3]] output_shape [1, 1, 2, 2] : tensor<1x4xf32> into tensor<1x1x2x2xf32>
+    %18 = tensor.empty() : tensor<1x2x2x1xf32>
+    %transposed_4 = linalg.transpose ins(%expanded_3 : tensor<1x1x2x2xf32>) outs(%18 : tensor<1x2x2x1xf32>) permutation = [0, 2, 3, 1] 
+    %collapsed_5 = tensor.collapse_shape %16 [[0, 1], [2]] : tensor<1x1x4xf32> into tensor<1x4xf32>
+    %expanded_6 = tensor.expand_shape %collapsed_5 [[0, 1], [2, 3]] output_shape [1, 1, 2, 2] : tensor<1x4xf32> into tensor<1x1x2x2xf32>
+    %19 = tensor.empty() : tensor<1x2x1x2xf32>
+    %transposed_7 = linalg.transpose ins(%expanded_6 : tensor<1x1x2x2xf32>) outs(%19 : tensor<1x2x1x2xf32>) permutation = [0, 2, 1, 3] 
+    %20 = tensor.empty() : tensor<1x2x2x2xf32>
+    %inserted_slice = tensor.insert_slice %arg2 into %20[0, 0, 0, 0] [1, 2, 2, 1] [1, 1, 1, 1] : tensor<1x2x2x1xf32> into tensor<1x2x2x2xf32>
+    %inserted_slice_8 = tensor.insert_slice %transposed_4 into %inserted_slice[0, 0, 0, 1] [1, 2, 2, 1] [1, 1, 1, 1] : tensor<1x2x2x1xf32> into tensor<1x2x2x2xf32>
+    %21 = tensor.empty() : tensor<1x2x2x2xf32>
+    %inserted_slice_9 = tensor.insert_slice %arg3 into %21[0, 0, 0, 0] [1, 2, 1, 2] [1, 1, 1, 1] : tensor<1x2x1x2xf32> into tensor<1x2x2x2xf32>
+    %inserted_slice_10 = tensor.insert_slice %transposed_7 into %inserted_slice_9[0, 0, 1, 0] [1, 2, 1, 2] [1, 1, 1, 1] : tensor<1x2x1x2xf32> into tensor<1x2x2x2xf32>
+    %cst_11 = arith.constant 0.000000e+00 : f32
+    %22 = tensor.empty() : tensor<1x2x1x2xf32>
+    %23 = linalg.fill ins(%cst_11 : f32) outs(%22 : tensor<1x2x1x2xf32>) -> tensor<1x2x1x2xf32>
+    %24 = linalg.generic {indexing_maps = [#map3, #map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%transposed, %inserted_slice_8 : tensor<1x2x1x2xf32>, tensor<1x2x2x2xf32>) outs(%23 : tensor<1x2x1x2xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.mulf %in, %in_20 : f32
+      %56 = arith.addf %out, %55 : f32
+      linalg.yield %56 : f32
+    } -> tensor<1x2x1x2xf32>
+    %25 = tensor.empty() : tensor<1x2x1x2xf32>
+    %26 = linalg.generic {indexing_maps = [#map6, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg4 : tensor<1x1x1x1xf32>) outs(%25 : tensor<1x2x1x2xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x2x1x2xf32>
+    %27 = tensor.empty() : tensor<1x2x1x2xf32>
+    %28 = linalg.generic {indexing_maps = [#map7, #map7, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%24, %26 : tensor<1x2x1x2xf32>, tensor<1x2x1x2xf32>) outs(%27 : tensor<1x2x1x2xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.mulf %in, %in_20 : f32
+      linalg.yield %55 : f32
+    } -> tensor<1x2x1x2xf32>
+    %cst_12 = arith.constant 0xFF800000 : f32
+    %29 = tensor.empty() : tensor<1x2x1xf32>
+    %30 = linalg.fill ins(%cst_12 : f32) outs(%29 : tensor<1x2x1xf32>) -> tensor<1x2x1xf32>
+    %31 = linalg.generic {indexing_maps = [#map7, #map8], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%28 : tensor<1x2x1x2xf32>) outs(%30 : tensor<1x2x1xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %55 = arith.maximumf %out, %in : f32
+      linalg.yield %55 : f32
+    } -> tensor<1x2x1xf32>
+    %32 = tensor.empty() : tensor<1x2x1x2xf32>
+    %33 = linalg.generic {indexing_maps = [#map7, #map8, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%28, %31 : tensor<1x2x1x2xf32>, tensor<1x2x1xf32>) outs(%32 : tensor<1x2x1x2xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.subf %in, %in_20 : f32
+      %56 = math.exp %55 : f32
+      linalg.yield %56 : f32
+    } -> tensor<1x2x1x2xf32>
+    %cst_13 = arith.constant 0.000000e+00 : f32
+    %34 = tensor.empty() : tensor<1x2x1xf32>
+    %35 = linalg.fill ins(%cst_13 : f32) outs(%34 : tensor<1x2x1xf32>) -> tensor<1x2x1xf32>
+    %36 = linalg.generic {indexing_maps = [#map7, #map8], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%33 : tensor<1x2x1x2xf32>) outs(%35 : tensor<1x2x1xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %55 = arith.addf %out, %in : f32
+      linalg.yield %55 : f32
+    } -> tensor<1x2x1xf32>
+    %37 = tensor.empty() : tensor<1x2x1x2xf32>
+    %38 = linalg.generic {indexing_maps = [#map7, #map8, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%33, %36 : tensor<1x2x1x2xf32>, tensor<1x2x1xf32>) outs(%37 : tensor<1x2x1x2xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.divf %in, %in_20 : f32
+      linalg.yield %55 : f32
+    } -> tensor<1x2x1x2xf32>
+    %cst_14 = arith.constant 0.000000e+00 : f32
+    %39 = tensor.empty() : tensor<1x2x1x2xf32>
+    %40 = linalg.fill ins(%cst_14 : f32) outs(%39 : tensor<1x2x1x2xf32>) -> tensor<1x2x1x2xf32>
+    %41 = linalg.generic {indexing_maps = [#map3, #map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%38, %inserted_slice_10 : tensor<1x2x1x2xf32>, tensor<1x2x2x2xf32>) outs(%40 : tensor<1x2x1x2xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.mulf %in, %in_20 : f32
+      %56 = arith.addf %out, %55 : f32
+      linalg.yield %56 : f32
+    } -> tensor<1x2x1x2xf32>
+    %42 = tensor.empty() : tensor<1x1x2x2xf32>
+    %transposed_15 = linalg.transpose ins(%41 : tensor<1x2x1x2xf32>) outs(%42 : tensor<1x1x2x2xf32>) permutation = [0, 2, 1, 3] 
+    %collapsed_16 = tensor.collapse_shape %transposed_15 [[0, 1], [2, 3]] : tensor<1x1x2x2xf32> into tensor<1x4xf32>
+    %expanded_17 = tensor.expand_shape %collapsed_16 [[0, 1], [2]] output_shape [1, 1, 4] : tensor<1x4xf32> into tensor<1x1x4xf32>
+    %43 = tensor.empty() : tensor<1x4x4xf32>
+    %44 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg8 : tensor<4x4xf32>) outs(%43 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst_18 = arith.constant 0.000000e+00 : f32
+    %45 = tensor.empty() : tensor<1x1x4xf32>
+    %46 = linalg.fill ins(%cst_18 : f32) outs(%45 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %47 = linalg.batch_matmul ins(%expanded_17, %44 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%46 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %48 = tensor.empty() : tensor<1x1x4xf32>
+    %49 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%1, %47 : tensor<1x1x4xf32>, tensor<1x1x4xf32>) outs(%48 : tensor<1x1x4xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.addf %in, %in_20 : f32
+      linalg.yield %55 : f32
+    } -> tensor<1x1x4xf32>
+    %50 = tensor.empty() : tensor<1x4x8xf32>
+    %51 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg9 : tensor<4x8xf32>) outs(%50 : tensor<1x4x8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x8xf32>
+    %cst_19 = arith.constant 0.000000e+00 : f32
+    %52 = tensor.empty() : tensor<1x1x8xf32>
+    %53 = linalg.fill ins(%cst_19 : f32) outs(%52 : tensor<1x1x8xf32>) -> tensor<1x1x8xf32>
+    %54 = linalg.batch_matmul ins(%49, %51 : tensor<1x1x4xf32>, tensor<1x4x8xf32>) outs(%53 : tensor<1x1x8xf32>) -> tensor<1x1x8xf32>
+    return %inserted_slice_8, %inserted_slice_10, %54 : tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x1x8xf32>
+  }
+  func.func @kina_decode_s2(%arg0: tensor<1x1xi64> {bufferization.writable = false}, %arg1: tensor<8x4xf32> {bufferization.writable = false}, %arg2: tensor<1x2x2x2xf32> {bufferization.writable = false}, %arg3: tensor<1x2x2x2xf32> {bufferization.writable = false}, %arg4: tensor<1x1x1x1xf32> {bufferization.writable = false}, %arg5: tensor<4x4xf32> {bufferization.writable = false}, %arg6: tensor<4x4xf32> {bufferization.writable = false}, %arg7: tensor<4x4xf32> {bufferization.writable = false}, %arg8: tensor<4x4xf32> {bufferization.writable = false}, %arg9: tensor<4x8xf32> {bufferization.writable = false}) -> (tensor<1x2x2x3xf32>, tensor<1x2x3x2xf32>, tensor<1x1x8xf32>) attributes {llvm.emit_c_interface} {
+    %0 = tensor.empty() : tensor<1x1x4xf32>
+    %1 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg0 : tensor<1x1xi64>) outs(%0 : tensor<1x1x4xf32>) {
+    ^bb0(%in: i64, %out: f32):
+      %c7_i64 = arith.constant 7 : i64
+      %55 = arith.minsi %in, %c7_i64 : i64
+      %c0_i64 = arith.constant 0 : i64
+      %56 = arith.maxsi %55, %c0_i64 : i64
+      %57 = arith.index_cast %56 : i64 to index
+      %58 = linalg.index 2 : index
+      %extracted = tensor.extract %arg1[%57, %58] : tensor<8x4xf32>
+      linalg.yield %extracted : f32
+    } -> tensor<1x1x4xf32>
+    %2 = tensor.empty() : tensor<1x4x4xf32>
+    %3 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg5 : tensor<4x4xf32>) outs(%2 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst = arith.constant 0.000000e+00 : f32
+    %4 = tensor.empty() : tensor<1x1x4xf32>
+    %5 = linalg.fill ins(%cst : f32) outs(%4 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %6 = linalg.batch_matmul ins(%1, %3 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%5 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %7 = tensor.empty() : tensor<1x4x4xf32>
+    %8 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg6 : tensor<4x4xf32>) outs(%7 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst_0 = arith.constant 0.000000e+00 : f32
+    %9 = tensor.empty() : tensor<1x1x4xf32>
+    %10 = linalg.fill ins(%cst_0 : f32) outs(%9 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %11 = linalg.batch_matmul ins(%1, %8 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%10 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %12 = tensor.empty() : tensor<1x4x4xf32>
+    %13 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg7 : tensor<4x4xf32>) outs(%12 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst_1 = arith.constant 0.000000e+00 : f32
+    %14 = tensor.empty() : tensor<1x1x4xf32>
+    %15 = linalg.fill ins(%cst_1 : f32) outs(%14 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %16 = linalg.batch_matmul ins(%1, %13 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%15 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %collapsed = tensor.collapse_shape %6 [[0, 1], [2]] : tensor<1x1x4xf32> into tensor<1x4xf32>
+    %expanded = tensor.expand_shape %collapsed [[0, 1], [2, 3]] output_shape [1, 1, 2, 2] : tensor<1x4xf32> into tensor<1x1x2x2xf32>
+    %17 = tensor.empty() : tensor<1x2x1x2xf32>
+    %transposed = linalg.transpose ins(%expanded : tensor<1x1x2x2xf32>) outs(%17 : tensor<1x2x1x2xf32>) permutation = [0, 2, 1, 3] 
+    %collapsed_2 = tensor.collapse_shape %11 [[0, 1], [2]] : tensor<1x1x4xf32> into tensor<1x4xf32>
+    %expanded_3 = tensor.expand_shape %collapsed_2 [[0, 1], [2, 3]] output_shape [1, 1, 2, 2] : tensor<1x4xf32> into tensor<1x1x2x2xf32>
+    %18 = tensor.empty() : tensor<1x2x2x1xf32>
+    %transposed_4 = linalg.transpose ins(%expanded_3 : tensor<1x1x2x2xf32>) outs(%18 : tensor<1x2x2x1xf32>) permutation = [0, 2, 3, 1] 
+    %collapsed_5 = tensor.collapse_shape %16 [[0, 1], [2]] : tensor<1x1x4xf32> into tensor<1x4xf32>
+    %expanded_6 = tensor.expand_shape %collapsed_5 [[0, 1], [2, 3]] output_shape [1, 1, 2, 2] : tensor<1x4xf32> into tensor<1x1x2x2xf32>
+    %19 = tensor.empty() : tensor<1x2x1x2xf32>
+    %transposed_7 = linalg.transpose ins(%expanded_6 : tensor<1x1x2x2xf32>) outs(%19 : tensor<1x2x1x2xf32>) permutation = [0, 2, 1, 3] 
+    %20 = tensor.empty() : tensor<1x2x2x3xf32>
+    %inserted_slice = tensor.insert_slice %arg2 into %20[0, 0, 0, 0] [1, 2, 2, 2] [1, 1, 1, 1] : tensor<1x2x2x2xf32> into tensor<1x2x2x3xf32>
+    %inserted_slice_8 = tensor.insert_slice %transposed_4 into %inserted_slice[0, 0, 0, 2] [1, 2, 2, 1] [1, 1, 1, 1] : tensor<1x2x2x1xf32> into tensor<1x2x2x3xf32>
+    %21 = tensor.empty() : tensor<1x2x3x2xf32>
+    %inserted_slice_9 = tensor.insert_slice %arg3 into %21[0, 0, 0, 0] [1, 2, 2, 2] [1, 1, 1, 1] : tensor<1x2x2x2xf32> into tensor<1x2x3x2xf32>
+    %inserted_slice_10 = tensor.insert_slice %transposed_7 into %inserted_slice_9[0, 0, 2, 0] [1, 2, 1, 2] [1, 1, 1, 1] : tensor<1x2x1x2xf32> into tensor<1x2x3x2xf32>
+    %cst_11 = arith.constant 0.000000e+00 : f32
+    %22 = tensor.empty() : tensor<1x2x1x3xf32>
+    %23 = linalg.fill ins(%cst_11 : f32) outs(%22 : tensor<1x2x1x3xf32>) -> tensor<1x2x1x3xf32>
+    %24 = linalg.generic {indexing_maps = [#map3, #map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%transposed, %inserted_slice_8 : tensor<1x2x1x2xf32>, tensor<1x2x2x3xf32>) outs(%23 : tensor<1x2x1x3xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.mulf %in, %in_20 : f32
+      %56 = arith.addf %out, %55 : f32
+      linalg.yield %56 : f32
+    } -> tensor<1x2x1x3xf32>
+    %25 = tensor.empty() : tensor<1x2x1x3xf32>
+    %26 = linalg.generic {indexing_maps = [#map6, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg4 : tensor<1x1x1x1xf32>) outs(%25 : tensor<1x2x1x3xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x2x1x3xf32>
+    %27 = tensor.empty() : tensor<1x2x1x3xf32>
+    %28 = linalg.generic {indexing_maps = [#map7, #map7, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%24, %26 : tensor<1x2x1x3xf32>, tensor<1x2x1x3xf32>) outs(%27 : tensor<1x2x1x3xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.mulf %in, %in_20 : f32
+      linalg.yield %55 : f32
+    } -> tensor<1x2x1x3xf32>
+    %cst_12 = arith.constant 0xFF800000 : f32
+    %29 = tensor.empty() : tensor<1x2x1xf32>
+    %30 = linalg.fill ins(%cst_12 : f32) outs(%29 : tensor<1x2x1xf32>) -> tensor<1x2x1xf32>
+    %31 = linalg.generic {indexing_maps = [#map7, #map8], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%28 : tensor<1x2x1x3xf32>) outs(%30 : tensor<1x2x1xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %55 = arith.maximumf %out, %in : f32
+      linalg.yield %55 : f32
+    } -> tensor<1x2x1xf32>
+    %32 = tensor.empty() : tensor<1x2x1x3xf32>
+    %33 = linalg.generic {indexing_maps = [#map7, #map8, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%28, %31 : tensor<1x2x1x3xf32>, tensor<1x2x1xf32>) outs(%32 : tensor<1x2x1x3xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.subf %in, %in_20 : f32
+      %56 = math.exp %55 : f32
+      linalg.yield %56 : f32
+    } -> tensor<1x2x1x3xf32>
+    %cst_13 = arith.constant 0.000000e+00 : f32
+    %34 = tensor.empty() : tensor<1x2x1xf32>
+    %35 = linalg.fill ins(%cst_13 : f32) outs(%34 : tensor<1x2x1xf32>) -> tensor<1x2x1xf32>
+    %36 = linalg.generic {indexing_maps = [#map7, #map8], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%33 : tensor<1x2x1x3xf32>) outs(%35 : tensor<1x2x1xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %55 = arith.addf %out, %in : f32
+      linalg.yield %55 : f32
+    } -> tensor<1x2x1xf32>
+    %37 = tensor.empty() : tensor<1x2x1x3xf32>
+    %38 = linalg.generic {indexing_maps = [#map7, #map8, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%33, %36 : tensor<1x2x1x3xf32>, tensor<1x2x1xf32>) outs(%37 : tensor<1x2x1x3xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.divf %in, %in_20 : f32
+      linalg.yield %55 : f32
+    } -> tensor<1x2x1x3xf32>
+    %cst_14 = arith.constant 0.000000e+00 : f32
+    %39 = tensor.empty() : tensor<1x2x1x2xf32>
+    %40 = linalg.fill ins(%cst_14 : f32) outs(%39 : tensor<1x2x1x2xf32>) -> tensor<1x2x1x2xf32>
+    %41 = linalg.generic {indexing_maps = [#map3, #map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%38, %inserted_slice_10 : tensor<1x2x1x3xf32>, tensor<1x2x3x2xf32>) outs(%40 : tensor<1x2x1x2xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.mulf %in, %in_20 : f32
+      %56 = arith.addf %out, %55 : f32
+      linalg.yield %56 : f32
+    } -> tensor<1x2x1x2xf32>
+    %42 = tensor.empty() : tensor<1x1x2x2xf32>
+    %transposed_15 = linalg.transpose ins(%41 : tensor<1x2x1x2xf32>) outs(%42 : tensor<1x1x2x2xf32>) permutation = [0, 2, 1, 3] 
+    %collapsed_16 = tensor.collapse_shape %transposed_15 [[0, 1], [2, 3]] : tensor<1x1x2x2xf32> into tensor<1x4xf32>
+    %expanded_17 = tensor.expand_shape %collapsed_16 [[0, 1], [2]] output_shape [1, 1, 4] : tensor<1x4xf32> into tensor<1x1x4xf32>
+    %43 = tensor.empty() : tensor<1x4x4xf32>
+    %44 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg8 : tensor<4x4xf32>) outs(%43 : tensor<1x4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x4xf32>
+    %cst_18 = arith.constant 0.000000e+00 : f32
+    %45 = tensor.empty() : tensor<1x1x4xf32>
+    %46 = linalg.fill ins(%cst_18 : f32) outs(%45 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %47 = linalg.batch_matmul ins(%expanded_17, %44 : tensor<1x1x4xf32>, tensor<1x4x4xf32>) outs(%46 : tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    %48 = tensor.empty() : tensor<1x1x4xf32>
+    %49 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%1, %47 : tensor<1x1x4xf32>, tensor<1x1x4xf32>) outs(%48 : tensor<1x1x4xf32>) {
+    ^bb0(%in: f32, %in_20: f32, %out: f32):
+      %55 = arith.addf %in, %in_20 : f32
+      linalg.yield %55 : f32
+    } -> tensor<1x1x4xf32>
+    %50 = tensor.empty() : tensor<1x4x8xf32>
+    %51 = linalg.generic {indexing_maps = [#map2, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg9 : tensor<4x8xf32>) outs(%50 : tensor<1x4x8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x8xf32>
+    %cst_19 = arith.constant 0.000000e+00 : f32
+    %52 = tensor.empty() : tensor<1x1x8xf32>
+    %53 = linalg.fill ins(%cst_19 : f32) outs(%52 : tensor<1x1x8xf32>) -> tensor<1x1x8xf32>
+    %54 = linalg.batch_matmul ins(%49, %51 : tensor<1x1x4xf32>, tensor<1x4x8xf32>) outs(%53 : tensor<1x1x8xf32>) -> tensor<1x1x8xf32>
+    return %inserted_slice_8, %inserted_slice_10, %54 : tensor<1x2x2x3xf32>, tensor<1x2x3x2xf32>, tensor<1x1x8xf32>
+  }
+  func.func @kina_greedy_one(%arg0: tensor<1x1x8xf32> {bufferization.writable = false}) -> tensor<1x1xi64> attributes {llvm.emit_c_interface} {
+    %cst = arith.constant 0xFF800000 : f32
+    %0 = tensor.empty() : tensor<1x1xf32>
+    %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<1x1xf32>) -> tensor<1x1xf32>
+    %c0_i64 = arith.constant 0 : i64
+    %2 = tensor.empty() : tensor<1x1xi64>
+    %3 = linalg.fill ins(%c0_i64 : i64) outs(%2 : tensor<1x1xi64>) -> tensor<1x1xi64>
+    %4:2 = linalg.generic {indexing_maps = [#map1, #map, #map], iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg0 : tensor<1x1x8xf32>) outs(%1, %3 : tensor<1x1xf32>, tensor<1x1xi64>) {
+    ^bb0(%in: f32, %out: f32, %out_0: i64):
+      %5 = arith.cmpf ugt, %in, %out : f32
+      %6 = arith.cmpf ord, %out, %out : f32
+      %7 = arith.andi %5, %6 : i1
+      %8 = linalg.index 2 : index
+      %9 = arith.index_cast %8 : index to i64
+      %10 = arith.select %7, %in, %out : f32
+      %11 = arith.select %7, %9, %out_0 : i64
+      linalg.yield %10, %11 : f32, i64
+    } -> (tensor<1x1xf32>, tensor<1x1xi64>)
+    return %4#1 : tensor<1x1xi64>
+  }
+  func.func @kina_main(%arg0: tensor<1x1xi64> {bufferization.writable = false}, %arg1: tensor<8x4xf32> {bufferization.writable = false}, %arg2: tensor<1x2x2x2xf32> {bufferization.writable = false}, %arg3: tensor<1x2x2x2xf32> {bufferization.writable = false}, %arg4: tensor<1x1x1x1xf32> {bufferization.writable = false}, %arg5: tensor<4x4xf32> {bufferization.writable = false}, %arg6: tensor<4x4xf32> {bufferization.writable = false}, %arg7: tensor<4x4xf32> {bufferization.writable = false}, %arg8: tensor<4x4xf32> {bufferization.writable = false}, %arg9: tensor<4x8xf32> {bufferization.writable = false}) -> (tensor<1x2x2x3xf32>, tensor<1x2x3x2xf32>, tensor<1x1x8xf32>) attributes {llvm.emit_c_interface} {
+    %0:3 = call @kina_decode_s2(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5, %arg6, %arg7, %arg8, %arg9) : (tensor<1x1xi64>, tensor<8x4xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x1x1x1xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x8xf32>) -> (tensor<1x2x2x3xf32>, tensor<1x2x3x2xf32>, tensor<1x1x8xf32>)
+    return %0#0, %0#1, %0#2 : tensor<1x2x2x3xf32>, tensor<1x2x3x2xf32>, tensor<1x1x8xf32>
+  }
+}
