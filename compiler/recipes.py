@@ -74,7 +74,7 @@ def parse_inputs(text: str) -> dict[str, Recipe]:
 def header_inputs(text: str) -> dict[str, Recipe]:
     """The recipes in the comment lines at the top of a case file; `// inputs:` may repeat. Raises `RecipeError`."""
     entries: list[str] = []
-    for line in text.splitlines():
+    for line in text.split("\n"):  # as the lexer counts lines; splitlines knows many more ends
         if line.strip() and not line.lstrip().startswith("//"):
             break
         key, colon, rest = line.lstrip().removeprefix("//").partition(":")
