@@ -28,6 +28,11 @@ class Pass:
     text: str
     stage: Stage
 
+    @property
+    def name(self) -> str:
+        """Without its options and the ops it is nested in: `func.func(canonicalize{..})` is `canonicalize`."""
+        return self.text.partition("{")[0].rpartition("(")[2].rstrip(")")
+
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
@@ -52,10 +57,12 @@ class PipelineError(Exception):
 # Function boundaries keep MLIR's own layouts: a slice of a parameter comes back as a view of it, as Section 21 says.
 # canonicalize drops loops of one trip, which are many here and cost LLVM most. expand-strided-metadata must come before
 # lower-affine, or a view of a function-boundary buffer cannot be converted. Memory is released by the runtime, all at
-# once, when the host has read the results: no deallocation pass is needed.
+# once, when the host has read the results: no deallocation pass is needed. buffer-loop-hoisting keeps a `while` from
+# asking for more at each trip.
 DEFAULT = Pipeline(
     (
         Pass("one-shot-bufferize{bufferize-function-boundaries=true}", "buffers"),
+        Pass("func.func(buffer-loop-hoisting)", "buffers"),
         Pass("convert-linalg-to-loops", "loops"),
         Pass("canonicalize", "loops"),
         Pass("expand-strided-metadata", "loops"),
@@ -95,32 +102,31 @@ def run(module: ir.Module, pipeline: Pipeline) -> None:
         for _, passes in groupby(pipeline.passes, lambda p: p.stage):
             stage, before = tuple(passes), module.operation.clone()
             for pass_ in stage:
-                _transform(module.operation, pass_.text)
+                _transform(module.operation, pass_)
             try:
                 module.operation.verify()
             except ir.MLIRError as error:
                 raise _guilty(before, stage, str(error)) from error
 
 
-def _transform(module: ir.Operation, text: str) -> None:
-    name = text.partition("{")[0]
+def _transform(module: ir.Operation, pass_: Pass) -> None:
     try:
-        if name in OURS:
-            OURS[name](module)
+        if pass_.name in OURS:
+            OURS[pass_.name](module)
         else:
-            _manager(module.context, text).run(module)
+            _manager(module.context, pass_.text).run(module)
     except ir.MLIRError as error:
-        raise PipelineError(name, "refused", str(error)) from error
+        raise PipelineError(pass_.name, "refused", str(error)) from error
 
 
 def _guilty(module: ir.Operation, passes: Sequence[Pass], message: str) -> PipelineError:
     for pass_ in passes:
-        _transform(module, pass_.text)
+        _transform(module, pass_)
         try:
             module.verify()
         except ir.MLIRError as error:
-            return PipelineError(pass_.text.partition("{")[0], "invalid-ir", str(error))
-    return PipelineError(passes[-1].text.partition("{")[0], "invalid-ir", message)
+            return PipelineError(pass_.name, "invalid-ir", str(error))
+    return PipelineError(passes[-1].name, "invalid-ir", message)
 
 
 @cache
