@@ -2,7 +2,8 @@
 
 `python -m tests.compiler.storylm0_fixture` writes the files again. The weights are not trained: entry (i, j) of an
 array is ((a*i + b*j + c) % m - m // 2) / 4, which every float dtype holds exactly. The numbers a, b, c, m are chosen so
-that the 32 greedy tokens use all eight classes, depend on more than the token before, and are nowhere a near tie.
+that the greedy sequence has all eight classes, and its tokens depend on more than the token before and are nowhere a
+near tie.
 """
 
 from __future__ import annotations
