@@ -18,7 +18,7 @@ from oracles.case import Case, Claim
 from oracles.claims import judge_claims, unseparated
 from oracles.compare import Allowed, difference, form_difference, ratio
 from oracles.engine import Array, Failure, Observation, Outcome
-from oracles.tracing import Trace, Traced, trace
+from oracles.tracing import Contradiction, Trace, Traced, trace
 from oracles.verdict import Agree, Disagree, Undecided, Verdict
 
 
@@ -60,9 +60,8 @@ def judge(refs: References, outcome: Outcome) -> Verdict:
     """The first thing wrong in the order of `@main`, claims last; else the first thing unknown; else Agree."""
     if isinstance(outcome, Failure):
         return Disagree(outcome.stage, outcome.symptom, outcome.culprit, outcome.message)
-    found = refs.base.contradiction
-    if found is not None:
-        return Disagree("oracle", "contradiction", found.op, f"in {found.path}: {found.message}", found.path)
+    if refs.base.contradiction is not None:
+        return _contradicted(refs.base.contradiction)
     if len(outcome.results) != len(refs.base.results):
         return Disagree(
             "run", "wrong-results", "main", f"{len(outcome.results)} results, must be {len(refs.base.results)}"
@@ -70,7 +69,7 @@ def judge(refs: References, outcome: Outcome) -> Verdict:
     follow: dict[int, Array] = {}
     while True:
         run = refs.run(follow)
-        verdict = _judge_values(refs.case.program, run, outcome)
+        verdict = _judge_seen(list(observed(refs.case.program, run, outcome)), run)
         if not isinstance(verdict, _Choice):
             break
         follow[verdict.serial] = verdict.choice
@@ -80,6 +79,24 @@ def judge(refs: References, outcome: Outcome) -> Verdict:
     if isinstance(claimed, Disagree) or isinstance(verdict, Agree):
         return claimed or verdict
     return verdict
+
+
+def _contradicted(found: Contradiction) -> Disagree:
+    return Disagree("oracle", "contradiction", found.op, f"in {found.path}: {found.message}", found.path)
+
+
+def judge_lets(program: Program, inputs: Mapping[str, Array], outcome: Observation) -> Verdict:
+    """Lockstep: each observed let of `@main` by itself, from the target's own values of the lets before it.
+
+    Nothing compounds from let to let. Where every let is one op, the first that is wrong names its culprit.
+    """
+    run = trace(program, inputs, given=outcome.lets)
+    if run.contradiction is not None:
+        return _contradicted(run.contradiction)
+    culprits = _culprits(program)
+    seen = [Seen(name, culprits[name], outcome.lets[name], value) for name, value in run.pinned.items()]
+    verdict = _judge_seen(seen, run, lockstep=True)
+    return Agree() if isinstance(verdict, _Choice) else verdict
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +120,7 @@ class Seen:
 def observed(program: Program, run: Trace, outcome: Observation) -> Iterator[Seen]:
     """The observed lets in the order of `@main`, then the results that are not among them."""
     main = program.main if program.main is not None else Block((), ())
-    culprits = {name: _callee(let.value) for let in main.lets for name in let.names}
+    culprits = _culprits(program)
     for name, value in run.lets.items():
         if name in outcome.lets:
             yield Seen(name, culprits[name], outcome.lets[name], value)
@@ -111,6 +128,12 @@ def observed(program: Program, run: Trace, outcome: Observation) -> Iterator[See
     for index, (value, target) in enumerate(zip(run.results, outcome.results, strict=True)):
         if not any(target is array for array in outcome.lets.values()):
             yield Seen(f"result[{index}]", blame[index], target, value)
+
+
+def _culprits(program: Program) -> dict[str, str]:
+    """What each let of `@main` applies."""
+    lets = program.main.lets if program.main is not None else ()
+    return {name: _callee(let.value) for let in lets for name in let.names}
 
 
 def _callee(expr: Expr) -> str:
@@ -131,18 +154,18 @@ def _result_culprits(main: Block, culprits: Mapping[str, str], count: int) -> li
     return [culprits[e.id] if isinstance(e, Name) and e.id in culprits else _callee(e) for e in main.result]
 
 
-def _judge_values(program: Program, run: Trace, outcome: Observation) -> Verdict | _Choice:
-    seen = list(observed(program, run, outcome))
+def _judge_seen(seen: list[Seen], run: Trace, lockstep: bool = False) -> Verdict | _Choice:
+    """The first that is wrong or chooses, else the first that is unknown. In lockstep a legal choice stands."""
     run.bounds(_doubtful(seen, run))  # one backward pass for all of them
     undecided: Undecided | None = None
     agree = Agree()
     for item in seen:
         verdict = judge_value(item, run)
-        if isinstance(verdict, Disagree | _Choice):
+        if isinstance(verdict, Disagree) or (isinstance(verdict, _Choice) and not lockstep):
             return verdict
         if isinstance(verdict, Undecided):
             undecided = undecided or verdict
-        else:
+        if isinstance(verdict, Agree):
             agree = agree + verdict
     return undecided or agree
 

@@ -12,6 +12,7 @@ from typing import cast
 
 import numpy as np
 
+from compiler.types import F64
 from oracles.bounds import Bound, Rule, Step, Work, accumulated, discrete, exactly, parts, settle, spread, sure_sign
 from oracles.engine import Array
 from oracles.exactness import exact_products, exact_sums, negative_zeros, quantum
@@ -19,6 +20,7 @@ from oracles.rounding import LIBM_ULPS, rounded
 from oracles.verdict import Reason
 
 DEEPEST = 1000.0  # e^-1000 is below every dtype's subnormals: the error of a deeper exponent does not matter
+CANCELLED = 2.0**-40  # of two float64 sums of at most 2**12 terms: what their difference may have lost
 FARTHEST = 0.5  # an operand's bound beyond which softmax counts as ill-conditioned
 
 
@@ -65,8 +67,21 @@ def _dot(work: Work, count: int, magnitude: Array, carried: Bound, remainder: Bo
     reach = magnitude + carried + remainder
     gain = count * (reach + units.inner_tiny / units.inner)
     local = accumulated(units, gain, np.abs(work.value) + carried + remainder)
-    risky = reach * (1 + count * units.inner) >= units.inner_limit
-    unknown = risky if risky.any() else None
+    growth = 1 + count * units.inner
+    if (reach * growth).max() < units.inner_limit:
+        return settle(work, carried, local, remainder)
+    return _overflowing_dot(work, reach, growth, local, carried, remainder)
+
+
+def _overflowing_dot(work: Work, reach: Array, growth: float, local: Bound, carried: Bound, remainder: Bound) -> Step:
+    """A partial sum may overflow. It comes to the same infinity in every order if all terms of the other sign together
+    stay finite; the terms of both signs add up to `reach` at most, to |value| less both bounds at least.
+    """
+    size, limit = np.abs(work.value), work.units.inner_limit
+    wide = carried + remainder
+    minority = ((reach - size + wide) / 2 + CANCELLED * reach) * growth
+    certain = (minority < limit) & (size - (wide + local) >= limit) & (work.dtype is not F64)
+    unknown = (reach * growth >= limit) & ~certain
     return settle(work, carried, local, remainder, unknown=unknown, reason="overflow")
 
 
@@ -119,10 +134,11 @@ def _wild_sum(
         np.where(plain, carried, 0.0).sum(axis),
         np.where(plain, remainder, 0.0).sum(axis),
     )
-    touched, hopeless = special.any(axis), (lost | (special & ~known)).any(axis)
+    touched, doomed = special.any(axis), (np.isnan(terms) & special & known).any(axis)
+    hopeless = (lost | (special & ~known)).any(axis) & ~doomed  # a certain NaN outdoes all that is unknown
     value = np.where(touched, np.where(special, terms, 0.0).sum(axis), step.value)
     err, source = parts(step)
-    err = np.where(hopeless | np.isinf(err), np.inf, np.where(touched, 0.0, err))
+    err = np.where(doomed, 0.0, np.where(hopeless | np.isinf(err), np.inf, np.where(touched, 0.0, err)))
     source = np.where(touched | hopeless, 0.0, source)
     reason = step.reason
     if reason is None and not np.isinf(spread(work.errs)) and np.isinf(err).any():

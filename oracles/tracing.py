@@ -62,8 +62,9 @@ class Contradiction:
 class Trace:
     """A run. `follow` holds the choices of open argmaxes that it takes over, by the op's serial number.
 
-    `given` holds a target's own values of lets of `@main`: in lockstep the run goes on with those, and keeps in `pinned`
-    what it had itself made of the target's operands. `lost` is set once a `while` went on or ended on an unknown condition: nothing after that is known.
+    `given` holds a target's own values of lets of `@main`: in lockstep the run goes on with those, and `pinned` keeps
+    what it had itself made of the target's operands. `lost` is set once a `while` went on or ended on an unknown
+    condition: nothing after that is known.
     """
 
     follow: Mapping[int, Array] = field(default_factory=dict)
@@ -90,6 +91,8 @@ class Trace:
     def bounds(self, values: Sequence[Traced]) -> list[Array | None]:
         """The sharp bounds: sources carried by first-order sensitivities. One backward pass for all of them."""
         todo = {v.serial: v for v in values if v.graph is not None and v.serial not in self.sharp}
+        if self.tape.extreme():
+            return [v.err for v in values]
         flat = self.tape.bounds([v.graph for v in todo.values() if v.graph is not None])
         for serial, value in todo.items():
             part, flat = flat[: value.array.size].reshape(value.array.shape), flat[value.array.size :]

@@ -24,6 +24,8 @@ ROWS = 256  # output elements in one batched backward pass: bounds the memory, r
 CANCELLATION = 2.0**-36
 """Error of the sensitivities themselves, relative to the forward bound: 2**16 float64 roundings along a path."""
 
+EXTREME = 1e60  # beyond F32's range, so that it is only met in F64
+
 KEEP_INFINITIES = frozenset({"softmax", "max", "maximum", "minimum", "rem"})
 """Ops whose finite results depend on which operands are infinite."""
 RISKY = frozenset({"div", "log", "sqrt", "rem"})
@@ -45,6 +47,7 @@ class Tape:
 
     leaves: list[Tensor] = field(default_factory=list)
     sources: list[Array] = field(default_factory=list)
+    values: list[Array] = field(default_factory=list)
 
     def extend(self, computed: Tensor, value: Array, source: Array | None) -> Tensor:
         """`computed` with a leaf added, if there is a source; its value is then corrected to the NumPy reference's."""
@@ -58,7 +61,13 @@ class Tape:
             extended = computed + leaf
         self.leaves.append(leaf)
         self.sources.append(source)
+        self.values.append(value)
         return extended
+
+    def extreme(self) -> bool:
+        """Are there magnitudes of which a product of a few slopes might leave float64's range, and be lost unseen?"""
+        sizes = (np.abs(value[value != 0]) for value in self.values)
+        return any(size.size and (size.min() < 1 / EXTREME or size.max() > EXTREME) for size in sizes)
 
     def bounds(self, outputs: Sequence[Tensor]) -> Array:
         """Σ |∂output/∂leaf|·source for every element of the flat `outputs`, all of them at once."""
