@@ -72,7 +72,7 @@ def _moves(width: int) -> SearchStrategy[Weights]:
 @cache
 def weights(width: int) -> SearchStrategy[Weights]:
     """A recipe for each of `WEIGHTS`; in two cases of five the numbers are those of an ordinary model."""
-    regimes = (*ORDINARY, *ORDINARY, DYADIC_WEIGHTS, DYADIC_WEIGHTS, LARGE, LARGE, *TIES, *TIES, _moves(width), *MIXED)
+    regimes = (*ORDINARY, *ORDINARY, DYADIC_WEIGHTS, DYADIC_WEIGHTS, LARGE, LARGE, *TIES, _moves(width), *MIXED)
     return st.sampled_from(regimes).flatmap(lambda regime: regime)
 
 
