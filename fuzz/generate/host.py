@@ -59,6 +59,10 @@ class Host:
         """Whether so many fns with attention may be added."""
         return len(self.fns) + fns <= self.most_fns
 
+    def has_room_after(self, past: int) -> bool:
+        """Whether the decode step after `past` positions is there or may be added."""
+        return (0, past) in self.fns or self.room(1)
+
     def slice(self, name: str, value: str, axis: int, start: int, stop: int) -> str:
         return self.script.let(name, op("slice", value, axis=axis, start=start, stop=stop))
 

@@ -225,20 +225,25 @@ def _handoff(host: Host, run: Run, full: State, draw: DrawFn) -> None:
         _same_caches(host, host.cut("_next", after, end, end + 1), host.cut("_all_next", full, end, end + 1))
 
 
-def _twice(host: Host, run: Run, _: DrawFn) -> None:
+def _twice(host: Host, run: Run, draw: DrawFn) -> None:
     """The prompt was appended twice: a cache of valid shape that makes another computation."""
-    if host.room(1) or (0, 2 * run.states[0].length) in host.fns:
-        wrong = host.decode("_twice", run.fed, host.doubled("_twice", run.states[0]))
-        host.script.claim(wrong.z, "!=", run.states[1].z)
+    before = run.states[0]
+    if not host.has_room_after(2 * before.length):
+        _changed(host, run, draw)
+        return
+    wrong = host.decode("_twice", run.fed, host.doubled("_twice", before))
+    host.script.claim(wrong.z, "!=", run.states[1].z)
 
 
-def _short(host: Host, run: Run, _: DrawFn) -> None:
+def _short(host: Host, run: Run, draw: DrawFn) -> None:
     """Decoding starts at position P - 1, so the prompt's last position is lost."""
     before = run.states[0]
-    if host.room(1) or (0, before.length - 1) in host.fns:
-        cut = host.cut("_short", before, 0, before.length - 1) if before.length > 1 else None
-        wrong = host.decode("_short", run.fed, cut)
-        host.script.claim(wrong.z, "!=", run.states[1].z)
+    if not host.has_room_after(before.length - 1):
+        _changed(host, run, draw)
+        return
+    cut = host.cut("_short", before, 0, before.length - 1) if before.length > 1 else None
+    wrong = host.decode("_short", run.fed, cut)
+    host.script.claim(wrong.z, "!=", run.states[1].z)
 
 
 def _changed(host: Host, run: Run, draw: DrawFn) -> None:
