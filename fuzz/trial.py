@@ -72,10 +72,21 @@ def try_case(sandbox: Sandbox, case: Case, variants: Iterable[str], drawn: bool 
     computed = time.perf_counter()
     report = sandbox.finish()
     returned = time.perf_counter()
-    judged = {variant: judge.judge(references, outcome) for variant, outcome in report.outcomes.items()}
+    judged = {variant: _judged(references, outcome) for variant, outcome in report.outcomes.items()}
     verdicts = {variant: _with_op(sandbox, case, variant, verdict) for variant, verdict in judged.items()}
     own = {"references": computed - began, "judge": time.perf_counter() - returned}
     return Trial(case, verdicts, report.seconds | own)
+
+
+def _judged(references: judge.References, outcome: Outcome) -> Verdict:
+    """End to end; where every let was seen, also in lockstep: there a wrong choice among equals shows."""
+    verdict = judge.judge(references, outcome)
+    if isinstance(verdict, Disagree) or not isinstance(outcome, Observation):
+        return verdict
+    if references.base.lets.keys() - outcome.lets.keys():
+        return verdict
+    lockstep = judge.judge_lets(references.case.program, references.inputs, outcome)
+    return lockstep if isinstance(lockstep, Disagree) else verdict
 
 
 def _with_op(sandbox: Sandbox, case: Case, variant: str, verdict: Verdict) -> Verdict:
