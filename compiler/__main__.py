@@ -23,7 +23,7 @@ OK, REFUSED, TROUBLE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 CODES = """\
 exit codes:
   0    done
-  1    the program is refused; the diagnostics are on standard error
+  1    the program is refused: the diagnostics are on standard error
   2    the command, a file or a tool is not in order: the message says which
   3    the compiler itself failed: a crash, or the limit on time or memory
   130  interrupted
@@ -43,11 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         text = decode(data)
     except CompileError as error:
-        return _say(render(data.decode(errors="replace"), str(options.file), error.diagnostics), TROUBLE)
+        return _refuse(data.decode(errors="replace"), options.file, error, TROUBLE)
     try:
-        checked = check(parse(text, str(options.file)))
+        checked = check(parse(text))
     except CompileError as error:
-        return _say(render(text, str(options.file), error.diagnostics), REFUSED)
+        return _refuse(text, options.file, error, REFUSED)
     if options.command == "check" or options.stage == "types":
         print("ok" if options.command == "check" else types_text(checked))
         return OK
@@ -124,15 +124,21 @@ def _supervise(options: argparse.Namespace, text: str) -> int:
         return done.returncode
     if done.returncode == -signal.SIGPIPE:  # whoever read the output has seen enough
         return 128 + signal.SIGPIPE
-    return _say(f"the compiler, or the program it compiled, died: {_death(done.returncode)}", FAILED)
+    how = _death(done.returncode)
+    return _say(f"the compiler, or the program it compiled, died ({how}): a bug, or it ran out of --memory", FAILED)
 
 
 def _death(returncode: int) -> str:
     return signal.Signals(-returncode).name if returncode < 0 else f"exit code {returncode}"
 
 
+def _refuse(text: str, path: Path, error: CompileError, code: int) -> int:
+    print(render(text, str(path), error.diagnostics), file=sys.stderr)
+    return code
+
+
 def _say(message: str, code: int) -> int:
-    print(message if code == REFUSED else f"kina: {message}", file=sys.stderr)
+    print(f"kina: {message}", file=sys.stderr)
     return code
 
 

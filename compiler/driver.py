@@ -14,7 +14,6 @@ import sys
 import tempfile
 import traceback
 from contextlib import closing
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,11 @@ from compiler.checker import Checked, check, signature
 from compiler.lowering import lower
 from compiler.parser import parse
 from compiler.pipeline import PipelineError
+from compiler.source import did_you_mean
+from compiler.syntax import Block, Program, inputs
+from compiler.types import TensorType
 
+Options = dict[str, Any]  # what argparse read, as JSON
 OK, TROUBLE, FAILED = 0, 2, 3  # of the exit codes of `compiler.__main__`
 
 
@@ -44,7 +47,7 @@ def main() -> int:
     except PipelineError as error:
         return _say(f"the pass {error.pass_name} failed ({error.kind}): {error.message}", FAILED)
     except MemoryError:
-        return _say(f"the limit of {options['memory']:g} GiB was reached; see --memory", FAILED)
+        return _say(f"the limit of {options['memory']:g} GiB on memory was reached; see --memory", FAILED)
     except Exception as error:  # nothing that a user can do comes here
         traceback.print_exc()
         _say("the compiler failed; please report this", FAILED)
@@ -53,44 +56,69 @@ def main() -> int:
 
 
 def _confine(seconds: float, gibibytes: float) -> None:
-    """Limits processor time, in case the parent is killed before it can; memory; and no core dumps."""
-    whole, memory = int(seconds) + 2, int(gibibytes * 2**30)
-    resource.setrlimit(resource.RLIMIT_CPU, (whole, whole))
+    """Limits memory, and processor time in case the parent is killed before it can end this process; no core dumps."""
+    most, memory = int(seconds) * (os.cpu_count() or 1) + 2, int(gibibytes * 2**30)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
-def _emit(options: dict[str, Any], text: str, checked: Checked) -> None:
-    del text  # the tree says it all
-    passes = {"bufferized": pipeline.DEFAULT.until("buffers"), "llvm": pipeline.DEFAULT}.get(options["stage"])
-    sys.stdout.write(str(_module(checked, passes)))
+def _emit(options: Options, _: str, checked: Checked) -> None:
+    passes = {"bufferized": pipeline.DEFAULT.until("buffers"), "llvm": pipeline.DEFAULT}
+    print(_module(checked, passes.get(options["stage"], pipeline.Pipeline(()))), end="")
 
 
-def _build(options: dict[str, Any], text: str, checked: Checked) -> None:
-    del text
-    module = _module(checked, pipeline.DEFAULT)
+def _build(options: Options, _: str, checked: Checked) -> None:
     path = Path(options["output"] or f"{Path(options['file']).stem}.so")
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}")
+    module = _module(checked, pipeline.DEFAULT)
     with tempfile.TemporaryDirectory(prefix=".kina-", dir=path.parent) as directory:
-        os.replace(backend.build_so(module, Path(directory), options["level"]), path)
-    print(f"{path}: {', '.join(_signatures(checked))}")
+        backend.build_so(module, Path(directory), options["level"]).replace(path)
+    print(f"{path}: {', '.join(_names(checked.program))}")
 
 
-def _run(options: dict[str, Any], text: str, checked: Checked) -> None:
-    name = _called(options["fn"], checked)
-    fn, (params, results) = checked.program.fn(name), signature(checked, name)
-    body = fn.body if fn else checked.program.main
-    assert body is not None, "_called has seen to it"
-    wanted = {param.name: param.type for param in fn.params} if fn else _inputs(checked)
-    path = options["inputs"]
-    arrays = from_npz(Path(path), wanted) if path != "None" else from_header(text, wanted, name)
-    with closing(
-        backend.compile_jit(_module(checked, pipeline.DEFAULT), {name: (params, results)}, options["level"])
-    ) as c:
-        outputs = named(body, c.call(name, *arrays))
-    if options["out"] != "None":
+def _run(options: Options, text: str, checked: Checked) -> None:
+    name, body, wanted = _called(checked.program, options["fn"])
+    arrays = from_npz(Path(options["inputs"]), wanted) if options["inputs"] else from_header(text, wanted, name)
+    module, signatures = _module(checked, pipeline.DEFAULT), {name: signature(checked, name)}
+    with closing(backend.compile_jit(module, signatures, options["level"])) as compiled:
+        outputs = named(body, compiled.call(name, *arrays))
+    if options["out"]:
         Path(options["out"]).write_bytes(to_npz(outputs))
     else:
-        print(shown(outputs, results))
+        types = signatures[name][1]
+        print("\n".join(shown(key, type_, outputs[key]) for key, type_ in zip(outputs, types, strict=True)))
+
+
+def _module(checked: Checked, passes: pipeline.Pipeline) -> ir.Module:
+    module = lower(checked, ir.Context())
+    pipeline.run(module, passes)
+    return module
+
+
+def _names(program: Program) -> list[str]:
+    return [*(fn.name for fn in program.fns), *(["main"] if program.main else [])]
+
+
+def _called(program: Program, name: str) -> tuple[str, Block, dict[str, TensorType]]:
+    """What is to run: its name, its body, its parameters."""
+    fn, main = program.fn(name), program.main
+    if fn is not None:
+        return name, fn.body, {param.name: param.type for param in fn.params}
+    if name == "main" and main is not None:
+        return name, main, inputs(main)
+    has = f"it has {', '.join(_names(program)) or 'nothing'}{did_you_mean(name, _names(program))}"
+    what = "`@main`; choose a fn by --fn" if name == "main" else f"fn `{name}`"
+    raise InputError(f"the program has no {what}; {has}")
+
+
+def _say(message: str, code: int) -> int:
+    sys.stdout.flush()
+    print(f"kina: {message}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
