@@ -77,10 +77,11 @@ def _read(name: str, words: Words, type_: TensorType) -> Array:
     aligned, offset, sizes, strides = int(words[1]), int(words[2]), words[3 : 3 + rank], words[3 + rank :]
     if tuple(sizes) != type_.shape:
         raise CallError(f"`{name}` declares a result of shape {list(type_.shape)} and returned {sizes.tolist()}")
-    span = 1 + sum(int(stride) * (size - 1) for stride, size in zip(strides, type_.shape, strict=True))
-    memory = (ctypes.c_char * (span * dtype.itemsize)).from_address(aligned + offset * dtype.itemsize)
+    reach = [int(stride) * (size - 1) for stride, size in zip(strides, type_.shape, strict=True)]
+    lowest, span = sum(min(0, step) for step in reach), 1 + sum(map(abs, reach))
+    memory = (ctypes.c_char * (span * dtype.itemsize)).from_address(aligned + (offset + lowest) * dtype.itemsize)
     byte_strides = tuple(int(stride) * dtype.itemsize for stride in strides)
-    return np.ndarray(type_.shape, dtype, memoryview(memory), 0, byte_strides).copy(order="C")
+    return np.ndarray(type_.shape, dtype, memoryview(memory), -lowest * dtype.itemsize, byte_strides).copy(order="C")
 
 
 def _check_untouched(name: str, arrays: Sequence[Array], copies: Sequence[Array]) -> None:
