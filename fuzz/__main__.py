@@ -25,8 +25,9 @@ from fuzz.campaign import Campaign, CampaignError, Options, ending_on_signals
 from fuzz.corpus import CorpusError
 from fuzz.display import duration, showing, summary
 from fuzz.minimize import minimize
+from fuzz.nursery import SandboxError
 from fuzz.report import stats_words, trial_words
-from fuzz.sandbox import Sandbox, SandboxError
+from fuzz.sandbox import Sandbox
 from fuzz.store import Store, StoreError
 from fuzz.trial import Trial, try_case
 from oracles.case import Case, print_case

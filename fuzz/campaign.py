@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import selectors
 import signal
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from typing import Any
 from fuzz import wire
 from fuzz.display import Status
 from fuzz.findings import Findings
-from fuzz.process import Worker, kill, last_words, spawn
+from fuzz.process import Pipes, kill_group, last_words, start
 from fuzz.store import Place, Store
 
 BATCH = 30  # cases; drawing them at once spreads Hypothesis' fixed cost
@@ -60,7 +61,8 @@ class Job:
 class Lane:
     """A lane's process, its job (None: idle or starting) and when it last said something."""
 
-    worker: Worker
+    process: subprocess.Popen[bytes]
+    pipes: Pipes
     log: Path
     job: Job | None = None
     heard: float = field(default_factory=time.monotonic)
@@ -94,7 +96,7 @@ class Campaign:
                 self.show(self.status())
         finally:
             for lane in self.lanes:
-                kill(lane.worker)
+                kill_group(lane.process)
         return self.status()
 
     def interrupt(self) -> None:
@@ -116,9 +118,12 @@ class Campaign:
     def _start_lane(self, log: Path) -> None:
         log.write_text("")
         folder = self.store.folder.resolve()
-        lane = Lane(spawn("fuzz.lane", [str(folder), self.options.engine], log, folder), log)
+        pipes = Pipes()
+        with pipes.theirs() as fds:
+            process = start("fuzz.lane", [*map(str, fds), str(folder), self.options.engine], log, folder, fds)
+        lane = Lane(process, pipes, log)
         self.lanes.append(lane)
-        self.selector.register(lane.worker.read_fd, selectors.EVENT_READ, lane)
+        self.selector.register(lane.pipes.read_fd, selectors.EVENT_READ, lane)
 
     def _speaking(self) -> Iterator[Lane]:
         for key, _ in self.selector.select(TICK_SECONDS):
@@ -127,7 +132,7 @@ class Campaign:
     def _hear(self, lane: Lane) -> None:
         """Act on one message of a lane, or on its end."""
         try:
-            message = wire.receive(lane.worker.read_fd, time.monotonic() + MESSAGE_SECONDS)
+            message = wire.receive(lane.pipes.read_fd, time.monotonic() + MESSAGE_SECONDS)
         except (wire.Closed, wire.Garbage, wire.TimedOut) as error:
             self._bury(lane, str(error))
             return
@@ -170,7 +175,7 @@ class Campaign:
             return
         lane.job = job
         with contextlib.suppress(wire.Closed):  # its end is heard next
-            wire.send(lane.worker.write_fd, self._order(job))
+            wire.send(lane.pipes.write_fd, self._order(job))
 
     def _next_job(self) -> Job | None:
         """Minimising comes first, but while there is time to draw one lane of several goes on drawing."""
@@ -218,12 +223,13 @@ class Campaign:
         elif not lane.paused:
             lane.paused = True
             with contextlib.suppress(wire.Closed):
-                wire.send(lane.worker.write_fd, wire.Message("pause"))
+                wire.send(lane.pipes.write_fd, wire.Message("pause"))
 
     def _remove(self, lane: Lane) -> None:
         self.lanes.remove(lane)
-        self.selector.unregister(lane.worker.read_fd)
-        kill(lane.worker)
+        self.selector.unregister(lane.pipes.read_fd)
+        kill_group(lane.process)
+        lane.pipes.close()
 
     def _bury(self, lane: Lane, cause: str) -> None:
         """A lane died. Its job is done again by the next one; the second death over one job is a finding."""

@@ -28,8 +28,9 @@ from fuzz import wire
 from fuzz.generate.draw import draw_cases
 from fuzz.generate.storylm import storylm_cases
 from fuzz.minimize import minimize
+from fuzz.nursery import SandboxError
 from fuzz.process import die_with_parent
-from fuzz.sandbox import Sandbox, SandboxError
+from fuzz.sandbox import Sandbox
 from fuzz.store import Place
 from fuzz.trial import Trial, try_case
 from oracles.case import Case, parse_case, print_case
@@ -59,7 +60,7 @@ def main() -> None:
     """Work off jobs until the pipe closes."""
     die_with_parent()
     read_fd, write_fd, folder, engine = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
-    with Sandbox(engine, directory=folder / "tmp") as sandbox:
+    with Sandbox(engine, folder=folder / "tmp") as sandbox:
         lane = _Lane(read_fd, write_fd, folder / "inflight", sandbox)
         try:
             lane.say("idle")

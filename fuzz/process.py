@@ -12,8 +12,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,48 +25,50 @@ _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NU
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
-@dataclass(slots=True)
-class Worker:
-    """A process in a session of its own, and this side's ends of its pipes (-1 once closed)."""
+class Pipes:
+    """A pipe in each direction between two processes; `read_fd` and `write_fd` are this side's ends."""
 
-    process: subprocess.Popen[bytes]
-    read_fd: int
-    write_fd: int
+    def __init__(self) -> None:
+        self._their_read, self.write_fd = os.pipe()
+        self.read_fd, self._their_write = os.pipe()
+
+    @contextlib.contextmanager
+    def theirs(self) -> Iterator[tuple[int, int]]:
+        """The other side's ends (read, write), to be handed over; closed here at the end."""
+        try:
+            yield self._their_read, self._their_write
+        finally:
+            os.close(self._their_read)
+            os.close(self._their_write)
+
+    def close(self) -> None:
+        os.close(self.read_fd)
+        os.close(self.write_fd)
 
 
-def spawn(
-    module: str, arguments: Sequence[str], log: Path, folder: Path, environment: Mapping[str, str] | None = None
-) -> Worker:
-    """`python -m module READ_FD WRITE_FD arguments..` in `folder`, its stdout and stderr appended to `log`."""
-    their_read, write_fd = os.pipe()
-    read_fd, their_write = os.pipe()
+def start(
+    module: str, arguments: Sequence[str], log: Path, folder: Path, fds: Sequence[int]
+) -> subprocess.Popen[bytes]:
+    """`python -m module arguments..` in `folder` and in a session of its own, stdout and stderr appended to `log`."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-    try:
-        with log.open("ab") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", module, str(their_read), str(their_write), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd=folder,
-                env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path, **(environment or {})},
-                pass_fds=(their_read, their_write),
-                start_new_session=True,
-            )
-    finally:
-        os.close(their_read)
-        os.close(their_write)
-    return Worker(process, read_fd, write_fd)
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=folder,
+            env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},
+            pass_fds=fds,
+            start_new_session=True,
+        )
 
 
-def kill(worker: Worker) -> None:
-    """Kill the process and its whole group, wait for it and close the pipes. Harmless when done twice."""
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process started by `start` and its whole group, and wait for it. Harmless when done twice."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(worker.process.pid, signal.SIGKILL)
-    worker.process.wait()
-    for fd in {worker.read_fd, worker.write_fd} - {-1}:
-        os.close(fd)
-    worker.read_fd = worker.write_fd = -1
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def die_with_parent() -> None:

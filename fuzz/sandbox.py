@@ -10,9 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,11 +19,11 @@ from pathlib import Path
 
 from fuzz import wire
 from fuzz.engines import Request
+from fuzz.nursery import Child, Nursery, SandboxError
 from fuzz.outcomes import STAGES, outcome_of
-from fuzz.process import Worker, kill, last_words, spawn
+from fuzz.process import last_words
 from oracles.engine import Failure, Outcome, Stage
 
-_START_SECONDS = 60.0  # importing MLIR takes half a second; the rest is for a machine that swaps
 _DRAIN_SECONDS = 1.0  # a child that has answered in time may still have to push its answer through the pipe
 _EXIT_SECONDS = 5.0  # between the end of the pipe and the end of the process
 
@@ -34,10 +32,6 @@ _TELLING = re.compile(
     re.MULTILINE,
 )
 _STARVED = re.compile("out of memory|bad_alloc|MemoryError|Cannot allocate memory", re.IGNORECASE)
-
-
-class SandboxError(Exception):
-    """The child cannot even be started: the environment or the engine module is at fault, not a case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +52,19 @@ class Report:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Child:
-    worker: Worker
-    directory: Path
-    builds: tuple[tuple[str, ...], ...] = ()
-    cases: int = 0
-
-    @property
-    def log(self) -> Path:
-        return self.directory / "child.log"
-
-
 class Sandbox:
-    """One child of `engine` (a module's name), started at once and replaced as needed. Use as a context manager."""
+    """A child of `engine` (a module's name), replaced as needed. Use as a context manager.
 
-    def __init__(self, engine: str, limits: Limits | None = None, directory: Path | None = None) -> None:
-        self._engine, self._limits, self._directory = engine, limits or Limits(), directory
+    `folder` is where it keeps its files while it lives, the system's place for such by default.
+    """
+
+    def __init__(self, engine: str, limits: Limits | None = None, folder: Path | None = None) -> None:
+        self._engine, self._limits = engine, limits or Limits()
+        self._folder = folder or Path(tempfile.gettempdir())
         self._request: Request | None = None
         self._deadline, self._killed_before = 0.0, False
-        self._child = self._spawn()
+        self._nursery = self._new_nursery()
+        self._child: Child | None = None
 
     def __enter__(self) -> Sandbox:
         return self
@@ -88,12 +75,19 @@ class Sandbox:
     @property
     def builds(self) -> tuple[tuple[str, ...], ...]:
         """The engine's variants, grouped by what one compilation serves. Raises `SandboxError`."""
-        self._await_ready()
-        return self._child.builds
+        return self._nursery.builds
 
     @property
-    def pid(self) -> int:
-        return self._child.worker.process.pid
+    def child(self) -> Child:
+        """The child that lives now, or a new one. Raises `SandboxError`."""
+        if self._child is None:
+            try:
+                self._child = self._nursery.birth()
+            except SandboxError:  # somebody killed the nursery, or it never lived: the second try tells which
+                self._nursery.close()
+                self._nursery = self._new_nursery()
+                self._child = self._nursery.birth()
+        return self._child
 
     def run(self, request: Request) -> Report:
         """One outcome for each variant of `request`. Raises `SandboxError` when no child can be started."""
@@ -103,7 +97,7 @@ class Sandbox:
     def start(self, request: Request) -> None:
         """Hand the case to the child and return, so that the caller can work meanwhile. `finish` must follow."""
         if self._request is not None:  # its `finish` was never called: the answers in the pipe are another case's
-            self._replace()
+            self._end_child()
         self._killed_before = False
         self._send(request)
 
@@ -116,24 +110,32 @@ class Sandbox:
             rest, self._request = replace(self._request, variants=left), None
             if left:
                 self._send(rest)
-        if self._child.cases >= self._limits.cases:
-            self._replace()
+        if self.child.cases >= self._limits.cases:
+            self._end_child()
         return report
 
     def close(self) -> None:
-        """Kill the child and its whole process group and remove its directory."""
-        kill(self._child.worker)
-        shutil.rmtree(self._child.directory, ignore_errors=True)
+        """Kill all processes of the sandbox and remove its files."""
+        self._end_child()
+        self._nursery.close()
+
+    def _new_nursery(self) -> Nursery:
+        return Nursery(self._engine, self._limits.memory, self._limits.file_size, self._folder)
+
+    def _end_child(self) -> None:
+        if self._child is not None:
+            self._nursery.end(self._child)
+            self._child = None
 
     def _send(self, request: Request) -> None:
-        self._await_ready()
+        child = self.child
         self._request = request
         self._deadline = time.monotonic() + self._limits.seconds
-        self._child.cases += 1
-        os.truncate(self._child.log, 0)
+        child.cases += 1
+        os.truncate(child.log, 0)
         fields = {"text": request.text, "pipeline": request.pipeline, "variants": request.variants}
         with contextlib.suppress(wire.Closed):  # it died meanwhile: `finish` sees the same end of the pipe
-            wire.send(self._child.worker.write_fd, wire.Message("run", fields, request.inputs))
+            wire.send(child.pipes.write_fd, wire.Message("run", fields, request.inputs))
 
     def _collect(self, request: Request, report: Report) -> None:
         """Read the child's answers into `report`; if it dies, blame the variants that were at work and replace it."""
@@ -154,7 +156,7 @@ class Sandbox:
                 raise wire.Garbage(f"no outcome for {', '.join(sorted(missing))}")
         except (wire.TimedOut, wire.Garbage, wire.Closed) as error:
             failure = self._failure(stage, error)
-            self._replace()
+            self._end_child()
             if failure.symptom == "oom" and not self._killed_before:  # somebody's kill -9, or the kernel's: ask again
                 self._killed_before = True
                 at_work = ()
@@ -163,7 +165,7 @@ class Sandbox:
     def _messages(self) -> Iterator[wire.Message]:
         """The child's messages, "done" last."""
         while True:
-            message = wire.receive(self._child.worker.read_fd, self._deadline)
+            message = wire.receive(self.child.pipes.read_fd, self._deadline)
             yield message
             if message.kind == "done":
                 return
@@ -175,35 +177,12 @@ class Sandbox:
             return Failure(stage, "hang", "", f"no answer within {self._limits.seconds:g} s")
         if isinstance(error, wire.Garbage):
             return Failure("protocol", "garbage", "", str(error))
-        try:
-            status = self._child.worker.process.wait(_EXIT_SECONDS)
-        except subprocess.TimeoutExpired:
+        status = self._nursery.exit_status(self.child, _EXIT_SECONDS)
+        if status is None:
             return Failure("protocol", "garbage", "", "the child closed its pipe and lives on")
-        words = last_words(self._child.log)
+        words = last_words(self.child.log)
         starved = status == -signal.SIGKILL or _STARVED.search(words)  # nobody but the kernel sends it SIGKILL here
         return Failure(stage, "oom" if starved else "crash", "", _epitaph(words, status))
-
-    def _replace(self) -> None:
-        self.close()
-        self._child = self._spawn()
-
-    def _spawn(self) -> _Child:
-        directory = Path(tempfile.mkdtemp(prefix="kina-", dir=self._directory))
-        arguments = [self._engine, str(self._limits.memory), str(self._limits.file_size)]
-        environment = {"TMPDIR": str(directory)}
-        return _Child(spawn("fuzz.child", arguments, directory / "child.log", directory, environment), directory)
-
-    def _await_ready(self) -> None:
-        child = self._child
-        if child.builds:
-            return
-        try:
-            message = wire.receive(child.worker.read_fd, time.monotonic() + _START_SECONDS)
-            child.builds = tuple(tuple(map(str, build)) for build in message.fields["builds"])
-        except (wire.Closed, wire.Garbage, wire.TimedOut, KeyError, TypeError) as error:
-            words = last_words(child.log)
-            self.close()
-            raise SandboxError(f"the engine `{self._engine}` does not start ({error!r})\n{words}") from error
 
 
 def _mark(message: wire.Message, request: Request) -> tuple[Stage, tuple[str, ...]]:

@@ -32,6 +32,7 @@ from oracles.numpy_reference import LIBRARY, hold, quantize
 BUILDS = tuple((f"{build}/stepped", f"{build}/whole") for build in ("jit-O0", "jit-O2", "so"))
 
 _CONTEXT = ir.Context()
+_CONTEXT.enable_multithreading(False)  # a lane and its child have one core, and this process will be forked
 T = TypeVar("T")
 
 

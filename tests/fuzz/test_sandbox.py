@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from fuzz.engines import Request
-from fuzz.sandbox import Limits, Sandbox, SandboxError
+from fuzz.nursery import SandboxError
+from fuzz.sandbox import Limits, Sandbox
 from oracles.engine import Failure, Observation, Outcome
 
 # Address space for Python and NumPy, and not much more. Seconds: for deeds that end by themselves on a busy machine.
@@ -60,10 +61,10 @@ def test_builds_and_answers(sandbox: Sandbox) -> None:
 
 def test_a_child_is_kept_while_it_lives(sandbox: Sandbox) -> None:
     sandbox.run(request(""))
-    pid = sandbox.pid
+    pid = sandbox.child.pid
     sandbox.run(request("b: refuse"))
     sandbox.run(request("b: shout"))
-    assert sandbox.pid == pid
+    assert sandbox.child.pid == pid
 
 
 def test_what_the_engine_says_itself(sandbox: Sandbox) -> None:
@@ -116,7 +117,14 @@ def test_a_death_before_the_variants_part_is_all_of_theirs(sandbox: Sandbox) -> 
 
 def test_kill_9_from_outside_is_no_finding(sandbox: Sandbox) -> None:
     sandbox.run(request(""))
-    os.kill(sandbox.pid, signal.SIGKILL)
+    os.kill(sandbox.child.pid, signal.SIGKILL)
+    for outcome in sandbox.run(request("")).outcomes.values():
+        check_answer(outcome)
+
+
+def test_kill_9_of_the_nursery_is_no_finding(sandbox: Sandbox) -> None:
+    sandbox.run(request(""))
+    os.kill(sandbox._nursery._process.pid, signal.SIGKILL)
     for outcome in sandbox.run(request("")).outcomes.values():
         check_answer(outcome)
 
@@ -131,7 +139,7 @@ def test_a_child_is_replaced_after_so_many_cases(tmp_path: Path) -> None:
     with Sandbox("tests.fuzz.fake_engine", replace(LIMITS, cases=2), tmp_path) as sandbox:
         pids = set()
         for _ in range(4):
-            pids.add(sandbox.pid)
+            pids.add(sandbox.child.pid)
             sandbox.run(request(""))
         assert len(pids) == 2
 
@@ -139,7 +147,7 @@ def test_a_child_is_replaced_after_so_many_cases(tmp_path: Path) -> None:
 def test_nothing_is_left_on_disk_nor_alive(tmp_path: Path) -> None:
     with Sandbox("tests.fuzz.fake_engine", LIMITS, tmp_path) as sandbox:
         sandbox.run(request("b: abort"))
-        pid = sandbox.pid
+        pid = sandbox.child.pid
         assert len(list(tmp_path.iterdir())) == 1
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ProcessLookupError):
@@ -147,14 +155,15 @@ def test_nothing_is_left_on_disk_nor_alive(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_does_not_start_is_no_verdict(tmp_path: Path) -> None:
-    with pytest.raises(SandboxError, match="No module named"):
-        Sandbox("tests.fuzz.no_such_engine", LIMITS, tmp_path).run(request(""))
+    with Sandbox("tests.fuzz.no_such_engine", LIMITS, tmp_path) as sandbox:
+        with pytest.raises(SandboxError, match="No module named"):
+            sandbox.run(request(""))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_child_knows_neither_torch_nor_hypothesis(sandbox: Sandbox) -> None:
     sandbox.run(request(""))
-    maps = Path(f"/proc/{sandbox.pid}/maps").read_text()
+    maps = Path(f"/proc/{sandbox.child.pid}/maps").read_text()
     assert "numpy" in maps
     assert "torch" not in maps
     assert "hypothesis" not in maps
