@@ -98,26 +98,25 @@ def settle(
     exact: Array | None = None,
     unknown: Array | None = None,
     reason: Reason = "ill-conditioned",
-    once: bool = True,
 ) -> Step:
     """Adds up a rule's parts. `exact` and `unknown` mark elements that the parts do not describe.
 
-    `once`: the result is one rounding of a number in value ± bound, so that an overflow can be certain. Where the value
-    is not finite it must be marked `exact`, or it counts as unknown.
+    The result is one rounding of a number in value ± bound, so that an overflow can be certain. Where the value is not
+    finite it must be marked `exact`, or it counts as unknown.
     """
     value = work.value if value is None else value
-    source = np.broadcast_to(np.asarray(local + remainder), value.shape)
+    source = np.asarray(local + remainder)
+    if source.shape != value.shape:
+        source = np.broadcast_to(source, value.shape)
     err = np.maximum((carried + source) * SLACK, TINY)
     if exact is not None:
         err, source = np.where(exact, 0.0, err), np.where(exact, 0.0, source)
     if unknown is None and (np.abs(value) + err).max() < work.units.limit:
         return Step(value, err, source)
-    return _settle_wild(work, value, err, source, unknown, reason, once)
+    return _settle_wild(work, value, err, source, unknown, reason)
 
 
-def _settle_wild(
-    work: Work, value: Array, err: Array, source: Array, unknown: Array | None, reason: Reason, once: bool
-) -> Step:
+def _settle_wild(work: Work, value: Array, err: Array, source: Array, unknown: Array | None, reason: Reason) -> Step:
     """The rare case: something is infinite, NaN, beyond the range, or unknown."""
     limit = work.units.limit
     size = np.abs(value)
@@ -125,7 +124,7 @@ def _settle_wild(
     if unknown is not None:
         lost = lost | unknown
     over = ~lost & np.isfinite(value) & (err > 0) & (size + err >= limit)
-    sure = over & (size - err >= limit) if once and work.dtype is not F64 else np.zeros_like(over)
+    sure = over & (size - err >= limit) if work.dtype is not F64 else np.zeros_like(over)
     value = np.where(sure, np.copysign(np.inf, value), value)
     fresh = over & ~sure | (lost & np.isinf(value))  # the operands were finite and the reference itself overflowed
     err = np.where(sure, 0.0, np.where(lost | over, np.inf, err))

@@ -21,7 +21,8 @@ def move_rule(work: Work) -> Step:
     """reshape, transpose, broadcast, slice, concat, pad: the op itself, applied to the bounds."""
     if work.exact:
         return Step(work.value, tame=work.tame)
-    errs = [np.broadcast_to(np.asarray(err), arg.shape) for err, arg in zip(work.errs, work.args, strict=True)]
+    pairs = zip(work.errs, work.args, strict=True)
+    errs = [np.zeros(arg.shape) if isinstance(err, float) else err for err, arg in pairs]
     return Step(work.value, TABLE[work.op](*errs, **work.attrs), tame=work.tame)
 
 

@@ -30,7 +30,8 @@ def _axis(work: Work) -> int:
 
 def _full(work: Work, index: int = 0) -> Array:
     """An operand's bound as an array of its own shape."""
-    return np.broadcast_to(np.asarray(work.errs[index]), work.args[index].shape)
+    err = work.errs[index]
+    return np.zeros(work.args[index].shape) if isinstance(err, float) else err
 
 
 def matmul_rule(work: Work) -> Step:
@@ -87,7 +88,7 @@ def _overflowing_dot(work: Work, reach: Array, growth: float, local: Bound, carr
 
 def _exact_matmul(work: Work, magnitude: Array) -> Step:
     left, right = work.args
-    if not np.array_equal(rounded(work.value, work.dtype), work.value) and not work.units.narrow:
+    if not work.units.narrow and not (rounded(work.value, work.dtype) == work.value).all():
         return _dot(work, left.shape[-1], magnitude, 0.0, 0.0)  # most often: the sums are not even representable
     proved = exact_products(left, right, magnitude, work.dtype)
     step = _dot(work, left.shape[-1], magnitude, 0.0, 0.0)

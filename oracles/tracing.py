@@ -62,6 +62,8 @@ class Contradiction:
 class Trace:
     """A run. `follow` holds the choices of open argmaxes that it takes over, by the op's serial number.
 
+    `moves` remembers what was moved how, with the operands, whose identities are its keys.
+
     `given` holds a target's own values of lets of `@main`: in lockstep the run goes on with those, and `pinned` keeps
     what it had itself made of the target's operands. `lost` is set once a `while` went on or ended on an unknown
     condition: nothing after that is known.
@@ -77,6 +79,7 @@ class Trace:
     lost: Undecided | None = None
     serial: int = 0
     sharp: dict[int, Array] = field(default_factory=dict)
+    moves: dict[tuple[object, ...], tuple[Traced, Sequence[Val[Array]]]] = field(default_factory=dict)
 
     def least_bound(self, value: Traced) -> Array:
         """A bound that is certainly not above the sharp one: what the last rounding alone allows."""
@@ -115,6 +118,7 @@ def trace(
         done = evaluate(program, inputs, numpy_reference.LIBRARY, hooks)
     run.lets = {name: traced(value) for name, value in done.lets.items()}
     run.results = tuple(traced(value) for value in done.results)
+    run.moves.clear()
     return run
 
 
@@ -132,6 +136,17 @@ class _Tracer:
     run: Trace
 
     def apply(self, op: str, args: Sequence[Val[Array]], attrs: Attrs, site: Site) -> Val[Array]:
+        """One op; what only moves the same values in the same way again is not computed again."""
+        if op not in MOVES:
+            return self._applied(op, args, attrs, site)
+        key = (op, *attrs.items(), *(id(arg) for arg in args))
+        known = self.run.moves.get(key)
+        if known is None:
+            known = self._applied(op, args, attrs, site), args
+            self.run.moves[key] = known
+        return known[0]
+
+    def _applied(self, op: str, args: Sequence[Val[Array]], attrs: Attrs, site: Site) -> Traced:
         run, operands = self.run, tuple(traced(arg) for arg in args)
         plain = apply_table(numpy_reference.LIBRARY, op, args, attrs)
         work = Work(
@@ -139,14 +154,13 @@ class _Tracer:
             plain.dtype,
             plain.array,
             [arg.array for arg in operands],
-            # rank 0: NumPy's scalar is a float, which would say "exact"
-            [0.0 if arg.err is None else np.asarray(arg.err) for arg in operands],
+            [0.0 if arg.err is None else arg.err for arg in operands],
             attrs,
             [arg.dtype for arg in operands],
             all(arg.tame for arg in operands),
             _unfused(op, operands),
         )
-        step = RULES[op](work)
+        step = _as_arrays(RULES[op](work))
         run.serial += 1
         graph = self._graph(work, operands, step, site)
         unknown = _why_unknown(op, operands, step)
@@ -189,7 +203,7 @@ class _Tracer:
         if self.run.contradiction is not None:
             return
         other = computed.numpy()
-        if other.shape == work.value.shape and np.array_equal(other, work.value, equal_nan=True):
+        if other.shape == work.value.shape and (other == work.value).all():
             return
         problem = _contradiction(work, step, other)
         if problem:
@@ -252,6 +266,14 @@ def _unfused(op: str, operands: Sequence[Traced]) -> Array | float:
     if op not in ("add", "sub", "sum"):
         return 0.0
     return sum((arg.product for arg in operands if arg.product is not None), start=0.0)
+
+
+def _as_arrays(step: Step) -> Step:
+    """NumPy turns results of rank 0 into scalars, which are floats and would pass for "exact throughout"."""
+    if step.value.ndim:
+        return step
+    err, source = (None if part is None else np.asarray(part) for part in (step.err, step.source))
+    return replace(step, value=np.asarray(step.value), err=err, source=source)
 
 
 def _tensor(value: Traced) -> Tensor:
