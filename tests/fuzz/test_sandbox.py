@@ -155,9 +155,11 @@ def test_nothing_is_left_on_disk_nor_alive(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_does_not_start_is_no_verdict(tmp_path: Path) -> None:
-    with Sandbox("tests.fuzz.no_such_engine", LIMITS, tmp_path) as sandbox:
-        with pytest.raises(SandboxError, match="No module named"):
-            sandbox.run(request(""))
+    with (
+        Sandbox("tests.fuzz.no_such_engine", LIMITS, tmp_path) as sandbox,
+        pytest.raises(SandboxError, match="No module named"),
+    ):
+        sandbox.run(request(""))
     assert list(tmp_path.iterdir()) == []
 
 
