@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from oracles.case import Claim
-from oracles.compare import Allowed, ratio
+from oracles.compare import Allowed, ratio, widened
 from oracles.engine import Array, Observation
 from oracles.evaluator import EvaluationError
 from oracles.tracing import Trace, Traced
@@ -78,5 +78,5 @@ def _furthest(a: Array, b: Array, left: Traced, right: Traced, run: Trace, limit
 def _distance(a: Array, b: Array, like: Traced, bound_a: Array | None, bound_b: Array | None) -> float:
     bounds = [bound for bound in (bound_a, bound_b) if bound is not None]
     bound = np.asarray(sum(bounds)) if bounds else None
-    value = b.astype(np.float64) if like.dtype.kind == "float" else b
+    value = widened(b) if like.dtype.kind == "float" else b
     return float(ratio(a, Allowed(value, like.dtype, bound)).max())

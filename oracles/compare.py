@@ -80,14 +80,19 @@ def ratio(target: Array, allowed: Allowed) -> Array:
     if allowed.dtype.kind != "float":
         wrong = np.where(_same_integers(target, allowed.value), 0.0, math.inf)
         return wrong if allowed.bound is None else np.where(np.isinf(allowed.bound), 0.0, wrong)
-    wide = target.astype(np.float64)
-    same = _same_bits(wide, allowed.value)
+    same = _same_bits(wide := widened(target), allowed.value)
     if allowed.bound is None:
         return np.where(same, 0.0, math.inf)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         measured = np.abs(wide - allowed.value) / allowed.bound
     measured = np.where(np.isnan(measured), math.inf, measured)
     return np.where(same | np.isinf(allowed.bound), 0.0, measured)
+
+
+def widened(array: Array) -> Array:
+    """A float array as float64. A signalling NaN, which a target may well return, makes NumPy warn."""
+    with np.errstate(invalid="ignore"):
+        return array.astype(np.float64)
 
 
 def _same_bits(left: Array, right: Array) -> Array:
@@ -114,7 +119,7 @@ def _worst(name: str, target: Array, allowed: Allowed, index: tuple[int, ...]) -
     if allowed.dtype.kind != "float":
         whole = _byte(target, index)
         return Difference("wrong-value", f"{where} = {whole}, must be {int(value)}", index, whole, value, value, times)
-    got = float(target[index].astype(np.float64))
+    got = float(widened(target)[index])
     bound = 0.0 if allowed.bound is None else float(allowed.bound[index])
     if bound == 0.0:
         message = f"{where} = {got!r}, must be {float(value)!r} exactly"
