@@ -73,7 +73,10 @@ def try_case(sandbox: Sandbox, case: Case, variants: Iterable[str], drawn: bool 
     report = sandbox.finish()
     returned = time.perf_counter()
     judged = {variant: _judged(references, outcome) for variant, outcome in report.outcomes.items()}
-    verdicts = {variant: _with_op(sandbox, case, variant, verdict) for variant, verdict in judged.items()}
+    verdicts = {
+        variant: _with_op(sandbox, case, variant, outcome, judged[variant])
+        for variant, outcome in report.outcomes.items()
+    }
     own = {"references": computed - began, "judge": time.perf_counter() - returned}
     return Trial(case, verdicts, report.seconds | own)
 
@@ -89,12 +92,12 @@ def _judged(references: judge.References, outcome: Outcome) -> Verdict:
     return lockstep if isinstance(lockstep, Disagree) else verdict
 
 
-def _with_op(sandbox: Sandbox, case: Case, variant: str, verdict: Verdict) -> Verdict:
-    """A wrong value of a fn gets an op for its culprit: from the same build, which compiles all of the case."""
-    whole = next(build[-1] for build in sandbox.builds if variant in build)
-    if not isinstance(verdict, Disagree):
+def _with_op(sandbox: Sandbox, case: Case, variant: str, outcome: Outcome, verdict: Verdict) -> Verdict:
+    """A wrong value gets an op for its culprit, found by the variant of the same build that compiles all."""
+    if not isinstance(verdict, Disagree) or not isinstance(outcome, Observation):
         return verdict
-    return blamed(verdict, case, lambda exposed: try_case(sandbox, exposed, [whole]).verdicts[whole])
+    whole = next(build[-1] for build in sandbox.builds if variant in build)
+    return blamed(verdict, case, outcome.lets, lambda exposed: try_case(sandbox, exposed, [whole]).verdicts[whole])
 
 
 def _try_refusal(sandbox: Sandbox, case: Case, variants: Iterable[str]) -> Trial:
