@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import groupby, takewhile
 from typing import Literal
 
@@ -129,7 +129,7 @@ def _guilty(module: ir.Operation, passes: Sequence[Pass], message: str) -> Pipel
     return PipelineError(passes[-1].name, "invalid-ir", message)
 
 
-@cache
+@lru_cache(maxsize=256)  # a manager keeps its context alive
 def _manager(context: ir.Context, text: str) -> PassManager:
     """Parsed once for each context; verifying is left to `run`, which can tell the verifier's word from the pass's."""
     manager = PassManager.parse(f"builtin.module({text})", context)
