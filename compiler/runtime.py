@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from mlir import ir
 
-RELEASE = "kina_release"
+RELEASE = "runtime_release"  # a fn's symbol has another prefix
 
 # A block is 64 bytes of header, whose first two words are its neighbours in the ring, and then what was asked for.
 _DEFINITIONS = """
 llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr
 llvm.func @free(!llvm.ptr)
-llvm.mlir.global internal @kina_ring() : !llvm.struct<(ptr, ptr)> {
-  %ring = llvm.mlir.addressof @kina_ring : !llvm.ptr
+llvm.mlir.global internal @runtime_ring() : !llvm.struct<(ptr, ptr)> {
+  %ring = llvm.mlir.addressof @runtime_ring : !llvm.ptr
   %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr)>
   %half = llvm.insertvalue %ring, %undef[0] : !llvm.struct<(ptr, ptr)>
   %empty = llvm.insertvalue %ring, %half[1] : !llvm.struct<(ptr, ptr)>
@@ -30,7 +30,7 @@ llvm.func internal @_mlir_memref_to_llvm_alloc(%size: i64) -> !llvm.ptr {
   %sum = llvm.add %size, %extra : i64
   %total = llvm.and %sum, %mask : i64
   %block = llvm.call @aligned_alloc(%align, %total) : (i64, i64) -> !llvm.ptr
-  %ring = llvm.mlir.addressof @kina_ring : !llvm.ptr
+  %ring = llvm.mlir.addressof @runtime_ring : !llvm.ptr
   %next = llvm.load %ring : !llvm.ptr -> !llvm.ptr
   %block_back = llvm.getelementptr %block[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %next_back = llvm.getelementptr %next[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
@@ -52,8 +52,8 @@ llvm.func internal @_mlir_memref_to_llvm_free(%data: !llvm.ptr) {
   llvm.call @free(%block) : (!llvm.ptr) -> ()
   llvm.return
 }
-llvm.func @_mlir_ciface_kina_release() {
-  %ring = llvm.mlir.addressof @kina_ring : !llvm.ptr
+llvm.func @_mlir_ciface_runtime_release() {
+  %ring = llvm.mlir.addressof @runtime_ring : !llvm.ptr
   llvm.br ^next
 ^next:
   %block = llvm.load %ring : !llvm.ptr -> !llvm.ptr

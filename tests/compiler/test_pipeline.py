@@ -12,13 +12,13 @@ from mlir import ir
 
 from compiler import pipeline
 from compiler.checker import check
-from compiler.lowering import lower
+from compiler.lowering import PREFIX, lower
 from compiler.parser import parse
 from compiler.pipeline import DEFAULT, OURS, STAGES, Pass, Pipeline, PipelineError, Stage
+from compiler.runtime import RELEASE
 from tests.compiler.built import EXAMPLES, example
 
 MLIR_OPT = Path(mlir.__path__[0]) / "bin" / "mlir-opt"
-EXPORTED = "_mlir_ciface_"
 CONTEXT = ir.Context()
 CONTEXT.allow_unregistered_dialects = True
 
@@ -104,7 +104,7 @@ def test_only_the_interfaces_are_exported() -> None:
         str(op.attributes["sym_name"].value) for op in defined if "internal" not in str(op.attributes["linkage"])
     }
     fns = ["prefill", "last_logits", "decode_s3", "greedy_one", "main"]
-    assert exported == {f"{EXPORTED}kina_{fn}" for fn in [*fns, "release"]}
+    assert exported == {f"_mlir_ciface_{name}" for name in [RELEASE, *(PREFIX + fn for fn in fns)]}
 
 
 def test_parse_knows_the_default_and_names_what_it_does_not_know() -> None:
