@@ -6,8 +6,9 @@ import pytest
 
 from fuzz import corpus
 from fuzz.corpus import CorpusError
+from fuzz.process import ROOT
 from fuzz.trial import Trial
-from oracles.case import parse_case
+from oracles.case import parse_case, print_case
 from oracles.verdict import Agree, Disagree, Undecided, Verdict
 
 CASE = """// inputs: x = exact seed 1
@@ -113,3 +114,17 @@ def test_known_failures(tmp_path: Path) -> None:
     (tmp_path / "c.kina").write_text("")
     with pytest.raises(CorpusError, match=r"c\.kina: empty"):
         corpus.known_failures(tmp_path)
+
+
+def test_the_readme_s_example_is_a_case() -> None:
+    text = (ROOT / "corpus" / "README.md").read_text()
+    example = text.split("```\n")[1]
+    case = parse_case(example, "README.md")
+    assert print_case(case) == example
+
+
+@pytest.mark.parametrize("path", corpus.paths(ROOT / "corpus"), ids=lambda path: path.stem)
+def test_entries_are_written_as_the_printer_writes_them_and_say_why(path: Path) -> None:
+    case = corpus.entry(ROOT / "corpus", path)
+    assert case.why
+    assert print_case(case) == path.read_text()
