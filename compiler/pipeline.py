@@ -79,10 +79,22 @@ DEFAULT = Pipeline(
         Pass("finalize-memref-to-llvm{use-generic-functions=true}", "llvm"),
         Pass("reconcile-unrealized-casts", "llvm"),
         Pass("kina-runtime", "llvm"),
+        Pass("kina-keep-loops", "llvm"),
     )
 )
 
-OURS = {"kina-runtime": add_runtime}  # passes of this compiler, beside MLIR's
+
+def keep_loops(module: ir.Operation) -> None:
+    """Asks LLVM not to unroll. It would unroll loops of a few trips to the last one, and take twice the time at -O2."""
+    mark = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>")
+    for function in module.regions[0].blocks[0]:
+        for block in (block for region in function.operation.regions for block in region):
+            last = block.operations[len(block.operations) - 1].operation
+            if last.name == "llvm.br":
+                last.attributes["loop_annotation"] = mark
+
+
+OURS = {"kina-runtime": add_runtime, "kina-keep-loops": keep_loops}  # passes of this compiler, beside MLIR's
 
 
 def parse(text: str) -> Pipeline:
@@ -115,8 +127,8 @@ def _transform(module: ir.Operation, pass_: Pass) -> None:
             OURS[pass_.name](module)
         else:
             _manager(module.context, pass_.text).run(module)
-    except ir.MLIRError as error:
-        raise PipelineError(pass_.name, "refused", str(error)) from error
+    except (ir.MLIRError, ValueError) as error:  # ValueError: there is no such pass, or it has no such option
+        raise PipelineError(pass_.name, "refused", str(error).strip()) from error
 
 
 def _guilty(module: ir.Operation, passes: Sequence[Pass], message: str) -> PipelineError:
