@@ -45,6 +45,10 @@ let flat = fn(x: {M}) -> (tensor<F32, [12], @host>, tensor<F32, [2, 1, 6], @host
 let flat_columns = fn(x: {M}) -> tensor<F32, [6], @host> {{
   reshape(slice(x, axis=1, start=1, stop=3), shape=[6])
 }}
+let turned = fn(x: {M}) -> (tensor<F32, [4, 3], @host>, tensor<F32, [3, 4], @host>, tensor<F32, [2, 3], @host>) {{
+  let y = transpose(x, perm=[1, 0]);
+  (y, transpose(y, perm=[1, 0]), transpose(slice(x, axis=1, start=1, stop=3), perm=[1, 0]))
+}}
 let constant = fn() -> (tensor<I64, [2, 2], @host>, tensor<I64, [2, 2], @host>, tensor<I64, [2, 1], @host>) {{
   let c = tensor<I64, [2, 2], @host>[[1, 2], [3, 4]];
   (c, c, slice(c, axis=1, start=1, stop=2))
@@ -90,6 +94,7 @@ CASES: dict[str, tuple[tuple[Array, ...], Callable[..., tuple[Array, ...]]]] = {
     "slice_of_slice": ((X,), lambda x: (x[1:3, 2:3],)),
     "flat": ((X,), lambda x: (x.reshape(12), x.reshape(2, 1, 6))),
     "flat_columns": ((X,), lambda x: (x[:, 1:3].reshape(6),)),
+    "turned": ((X,), lambda x: (x.T.copy(), x, x[:, 1:3].T.copy())),
     "constant": ((), lambda: (C, C, C[:, 1:])),
     "scalar": ((np.array(2.5),), lambda x: (x, np.negative(x))),
     "truth": ((X, C_BOOL), lambda x, c: (x < -x, c[1:])),
@@ -276,7 +281,7 @@ def check_flat(work: Callable[[int], object], few: int, many: int, slack: int) -
 
 
 def check_memory() -> None:
-    """One lost buffer a call would be 32 MiB, one a trip 64 MiB."""
+    """One lost buffer a call would be 32 MiB, one a trip 64 MiB; the smallest block there is, 128 bytes, 2.4 MiB."""
     x = np.ones((SIDE, SIDE), np.float32)
     for build in ("jit-O2", "so"):
         with built(HEAVY, build) as compiled:
@@ -290,6 +295,13 @@ def check_memory() -> None:
 
             check_flat(calls, 10, 500, 4 << 20)
             check_flat(trips, 10, 1000, 4 << 20)
+        with built(PROGRAM, build) as compiled:
+
+            def small(count: int, compiled: Compiled = compiled) -> None:
+                for _ in range(count):
+                    compiled.call("fresh_twice", X)
+
+            check_flat(small, 100, 20_000, 2 << 20)
 
 
 def test_memory_is_flat_over_calls_and_over_trips_of_a_loop() -> None:

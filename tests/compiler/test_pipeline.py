@@ -131,6 +131,19 @@ def test_a_pass_that_says_no_is_named_with_its_words() -> None:
     check_fails(text, DEFAULT, "one-shot-bufferize", "refused", "op was not bufferized", "who.knows")
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "fact"),
+    [
+        ("no-such-pass", "no-such-pass", "does not refer to a registered pass"),
+        ("func.func(no-such-pass)", "no-such-pass", "does not refer to a registered pass"),
+        ("canonicalize{no-such-option=1}", "canonicalize", "no such option no-such-option"),
+        ("canonicalize{", "canonicalize", "missing closing '}'"),
+    ],
+)
+def test_a_pass_that_there_is_not_is_named(text: str, name: str, fact: str) -> None:
+    check_fails(EMPTY, Pipeline((Pass("cse", "loops"), Pass(text, "loops"))), name, "refused", fact)
+
+
 def _drop_terminators(op: ir.Operation) -> None:
     for function in op.regions[0].blocks[0]:
         function.regions[0].blocks[0].operations[-1].operation.erase()
