@@ -7,11 +7,13 @@ from dataclasses import replace
 import pytest
 
 from compiler.checker import check
-from compiler.syntax import Apply, Name, Placeholder
+from compiler.recipes import Recipe
+from compiler.syntax import Name, Placeholder
 from fuzz.blame import CALL, blamed, exposed
 from fuzz.generate.draw import draw_cases
 from fuzz.generate.storylm import storylm_cases
 from fuzz.minimize import reference_values
+from fuzz.reductions.trees import count_ops
 from oracles.case import Case, parse_case
 from oracles.verdict import Agree, Disagree, Verdict
 
@@ -41,71 +43,72 @@ def wrong(value: str, culprit: str) -> Disagree:
     return Disagree("run", "wrong-value", culprit, "is wrong", value)
 
 
-def check_blame(verdict: Disagree, observed: str, again: Verdict, culprit: str) -> None:
+def check_blame(verdict: Disagree, observed: str, culprit: str, *answers: Verdict) -> list[Case]:
+    """The culprit after as many runs as there are answers, and the cases that were run."""
     asked: list[Case] = []
 
-    def ask(case: Case) -> Verdict:
+    def again(case: Case) -> Verdict:
         asked.append(case)
-        return again
+        check(case.program)
+        reference_values(case)
+        return answers[len(asked) - 1]
 
-    found = blamed(verdict, parse_case(PROGRAM), observed.split(), ask)
+    found = blamed(verdict, parse_case(PROGRAM), observed.split(), again)
     assert found == replace(verdict, culprit=culprit)
-    assert len(asked) == (again != NOT_ASKED)
-
-
-NOT_ASKED = Agree()
-
-
-@pytest.mark.parametrize(
-    ("value", "named", "observed", "culprit"),
-    [
-        ("q", "one", "p q r s", "tanh"),  # a fn of one op, on an operand that was right
-        ("r", "sqrt", "p q r s", "sqrt"),
-        ("x", "input", "p q r s", "input"),
-    ],
-)
-def test_what_is_known_at_once(value: str, named: str, observed: str, culprit: str) -> None:
-    check_blame(wrong(value, named), observed, NOT_ASKED, culprit)
+    assert len(asked) == len(answers)
+    return asked
 
 
 @pytest.mark.parametrize(
-    ("value", "named", "observed"),
+    ("value", "named", "culprit"),
     [
-        ("p", "two", "p q r s"),  # one of two ops
-        ("q", "one", "q r s"),  # its operand was not seen
-        ("s", "mul", "p q r s"),  # its operand is an expression
-        ("result[0]", "one", ""),
+        ("q", "one", "tanh"),  # a fn of one op, on an operand that was right
+        ("r", "sqrt", "sqrt"),
+        ("x", "input", "input"),
+        ("result[1]", "sqrt", "sqrt"),
     ],
 )
-def test_what_is_asked_for(value: str, named: str, observed: str) -> None:
-    check_blame(wrong(value, named), observed, wrong("p_arg", "exp"), "exp")
+def test_what_is_known_at_once(value: str, named: str, culprit: str) -> None:
+    check_blame(wrong(value, named), "p q r s", culprit)
 
 
-def test_what_no_op_did_alone() -> None:
-    check_blame(wrong("p", "two"), "p q r s", Agree(1), CALL)
-    check_blame(wrong("p", "two"), "p q r s", Disagree("run", "crash", "", "signal 11"), CALL)
+def test_one_of_several_ops_of_a_fn() -> None:
+    (alone,) = check_blame(wrong("p", "two"), "p q r s", "exp", wrong("p_arg", "exp"))
+    assert count_ops(alone.program) == 2
+    assert alone.recipes == {"x": Recipe("iota")}
+
+
+def test_an_operand_that_was_not_seen() -> None:
+    (shown,) = check_blame(wrong("q", "one"), "q r s", "tanh", wrong("q", "one"))
+    assert shown.program.main is not None
+    assert len(shown.program.main.result) == 5  # the call inside of an expression too
+    check_blame(wrong("s", "mul"), "q r s", "tanh", wrong("s_arg", "one"))
+
+
+def test_an_operand_that_was_wrong() -> None:
+    check_blame(wrong("q", "one"), "q r s", "add", wrong("p", "two"), wrong("p", "add"))
+
+
+@pytest.mark.parametrize("second", [Agree(1), Disagree("run", "crash", "", "signal 11")])
+def test_what_no_op_did_alone(second: Verdict) -> None:
+    check_blame(wrong("p", "two"), "p q r s", CALL, second)
+    check_blame(wrong("q", "one"), "q r s", CALL, second)
 
 
 def test_a_verdict_without_a_value_stays() -> None:
-    check_blame(Disagree("passes", "crash", "cse", "abort"), "", NOT_ASKED, "cse")
+    check_blame(Disagree("passes", "crash", "cse", "abort"), "", "cse")
 
 
 def test_a_broken_claim_stays() -> None:
-    check_blame(Disagree("run", "claim-broken", "==", "q == r is broken", "q == r"), "", NOT_ASKED, "==")
+    check_blame(Disagree("run", "claim-broken", "==", "q == r is broken", "q == r"), "", "==")
 
 
 def test_exposing_shows_every_op() -> None:
     for case in (parse_case(PROGRAM), *draw_cases(storylm_cases(), 2, 6)):
-        bare = exposed(case)
+        bare = exposed(case, {fn.name for fn in case.program.fns})
         check(bare.program)
         assert bare.program.fns == ()
-        main = bare.program.main
-        assert main is not None
-        made = [let for let in main.lets if not isinstance(let.value, Placeholder)]
-        assert main.result == tuple(Name(let.names[0]) for let in made)
-        assert all(
-            isinstance(arg, Name) or not isinstance(arg, Apply)
-            for let in made
-            for arg in getattr(let.value, "args", ())
-        )
-        reference_values(bare)
+        assert bare.program.main is not None
+        made = [let for let in bare.program.main.lets if not isinstance(let.value, Placeholder)]
+        assert bare.program.main.result == tuple(Name(let.names[0]) for let in made)
+        assert len(made) >= count_ops(bare.program)
