@@ -109,8 +109,8 @@ def _exact_cast(work: Work, source: DType) -> Step:
     if not work.units.narrow or source.bits <= 16:
         return Step(value, tame=bool(np.isfinite(value).all()))
     twice = rounded(convert(x, F32), work.dtype)
-    gap = np.where(value == twice, 0.0, np.abs(value - twice))
-    gap = np.where(np.isnan(gap), 0.0, gap)
+    same = (value == twice) | np.isnan(value)
+    gap = np.where(same, 0.0, np.abs(np.where(same, 0.0, value) - np.where(same, 0.0, twice)))
     if not gap.any():
         return Step(value, tame=bool(np.isfinite(value).all()))
     return settle(work, 0.0, gap, value=value, exact=gap == 0)

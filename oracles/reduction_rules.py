@@ -16,7 +16,7 @@ from compiler.types import F64
 from oracles.bounds import Bound, Rule, Step, Work, accumulated, discrete, exactly, parts, settle, spread, sure_sign
 from oracles.engine import Array
 from oracles.exactness import exact_products, exact_sums, negative_zeros, quantum
-from oracles.rounding import LIBM_ULPS, rounded
+from oracles.rounding import LIBM_ULPS, TINY, rounded
 from oracles.verdict import Reason
 
 DEEPEST = 1000.0  # e^-1000 is below every dtype's subnormals: the error of a deeper exponent does not matter
@@ -93,18 +93,19 @@ def _exact_matmul(work: Work, magnitude: Array) -> Step:
     proved = exact_products(left, right, magnitude, work.dtype)
     step = _dot(work, left.shape[-1], magnitude, 0.0, 0.0)
     unsigned = (magnitude == 0) & negative_zeros(left, right) if (magnitude == 0).any() else None
+    if unsigned is not None and not unsigned.any():
+        unsigned = None
     return _with_exact_sums(work, step, proved, unsigned)
 
 
 def _with_exact_sums(work: Work, step: Step, proved: Array, unsigned: Array | None) -> Step:
     """Bits where the sum was proved exact, rounded once if the dtype is narrow. A zero is +0 unless all are -0."""
-    if unsigned is not None:
-        proved = proved & ~unsigned
     value = np.where(proved, rounded(work.value + 0.0, work.dtype), step.value)
-    if proved.all():
+    if proved.all() and unsigned is None:
         return exactly(value)
     err, source = parts(step)
-    return replace(step, value=value, err=np.where(proved, 0.0, err), source=np.where(proved, 0.0, source))
+    open_ = 0.0 if unsigned is None else np.where(unsigned, TINY, 0.0)
+    return replace(step, value=value, err=np.where(proved, open_, err), source=np.where(proved, 0.0, source))
 
 
 def _wild_matmul(work: Work) -> Step:
@@ -127,15 +128,15 @@ def _wild_sum(
     work: Work, axis: int, terms: Array, special: Array, known: Array, carried: Array, remainder: Array, lost: Array
 ) -> Step:
     """A sum with special terms is certain if their signs are; the finite rest is an ordinary one."""
-    plain = ~(special | lost)
+    plain, touched = ~(special | lost), special.any(axis)
     step = _dot(
-        work,
+        replace(work, value=np.where(touched, 0.0, work.value)),
         terms.shape[axis],
         np.where(plain, np.abs(terms), 0.0).sum(axis),
         np.where(plain, carried, 0.0).sum(axis),
         np.where(plain, remainder, 0.0).sum(axis),
     )
-    touched, doomed = special.any(axis), (np.isnan(terms) & special & known).any(axis)
+    doomed = (np.isnan(terms) & special & known).any(axis)
     hopeless = (lost | (special & ~known)).any(axis) & ~doomed  # a certain NaN outdoes all that is unknown
     value = np.where(touched, np.where(special, terms, 0.0).sum(axis), step.value)
     err, source = parts(step)
@@ -164,8 +165,8 @@ def sum_rule(work: Work) -> Step:
         return _dot(work, x.shape[axis] - 1, magnitude, np.asarray(_full(work).sum(axis)), fused)
     step = _dot(work, x.shape[axis] - 1, magnitude, 0.0, 0.0)
     proved = exact_sums(magnitude, quantum(x, axis).reshape(magnitude.shape), work.dtype)
-    unsigned = (magnitude == 0) & np.signbit(x).all(axis)
-    return _with_exact_sums(work, step, proved, unsigned)
+    unsigned = np.asarray((magnitude == 0) & np.signbit(x).all(axis))
+    return _with_exact_sums(work, step, proved, unsigned if unsigned.any() else None)
 
 
 def softmax_rule(work: Work) -> Step:
