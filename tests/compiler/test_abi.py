@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import combinations, product
-from multiprocessing import get_context
 
 import ml_dtypes
 import numpy as np
@@ -253,60 +250,3 @@ def test_a_result_is_read_by_its_own_offset_and_strides(offset: int, strides: tu
     text = STRIDES.replace("OFFSET", str(offset)).replace("STRIDES", ", ".join(map(str, strides)))
     (result,) = call_by_hand(text, TensorType(I64, (2, 3)))
     assert result.tolist() == [[offset + i * strides[0] + j * strides[1] for j in range(3)] for i in range(2)]
-
-
-SIDE = 128  # 64 KiB of F32: what one lost buffer weighs
-BIG = f"tensor<F32, [{SIDE}, {SIDE}], @host>"
-HEAVY = f"""
-let f = fn(x: {BIG}, n: tensor<I64, [], @host>) -> ({BIG}, {BIG}, {BIG}, {BIG}, tensor<F32, [{SIDE}, 1], @host>) {{
-  let one = tensor<I64, [], @host> 1;
-  let (m, y) = while (i: tensor<I64, [], @host> = one, a: {BIG} = -x) i < n {{ (i + one, -a) }};
-  let z = x + y;
-  (z, y, z, x, slice(z, axis=1, start=0, stop=1))
-}}
-"""
-
-
-def peak() -> int:
-    """The most memory this process has ever had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-def check_flat(work: Callable[[int], object], few: int, many: int, slack: int) -> None:
-    """Much work takes no more memory than a little, but for `slack` bytes."""
-    work(few)
-    before = peak()
-    work(many)
-    assert peak() - before <= slack
-
-
-def check_memory() -> None:
-    """One lost buffer a call would be 32 MiB, one a trip 64 MiB; the smallest block there is, 128 bytes, 2.4 MiB."""
-    x = np.ones((SIDE, SIDE), np.float32)
-    for build in ("jit-O2", "so"):
-        with built(HEAVY, build) as compiled:
-
-            def calls(count: int, compiled: Compiled = compiled) -> None:
-                for _ in range(count):
-                    compiled.call("f", x, np.array(2))
-
-            def trips(count: int, compiled: Compiled = compiled) -> None:
-                compiled.call("f", x, np.array(count))
-
-            check_flat(calls, 10, 500, 4 << 20)
-            check_flat(trips, 10, 1000, 4 << 20)
-        with built(PROGRAM, build) as compiled:
-
-            def small(count: int, compiled: Compiled = compiled) -> None:
-                for _ in range(count):
-                    compiled.call("fresh_twice", X)
-
-            check_flat(small, 100, 20_000, 2 << 20)
-
-
-def test_memory_is_flat_over_calls_and_over_trips_of_a_loop() -> None:
-    """In a process of its own: a peak is never forgotten, and other tests have theirs."""
-    child = get_context("spawn").Process(target=check_memory)
-    child.start()
-    child.join(120)
-    assert child.exitcode == 0
