@@ -19,7 +19,7 @@ from compiler.recipes import Recipe
 from compiler.source import CompileError
 from compiler.syntax import Apply, Literal, Placeholder, While
 from fuzz.reductions.cuts import Array, Values
-from fuzz.reductions.passes import Pass, passes, restatements
+from fuzz.reductions.passes import Pass, first_passes, passes, restatements
 from fuzz.reductions.trees import blocks, count_ops, expressions
 from oracles import numpy_reference
 from oracles.case import Case, CaseError, print_case
@@ -62,7 +62,7 @@ def minimize(
     search = _Search(predicate, values, time.monotonic() + seconds, calls)
     if not search.fails(case):
         raise NotFailing("the case does not fail: there is nothing to minimise")
-    best = search.descend(case, passes(values)[:2])
+    best = search.descend(case, first_passes(values))
     restated = search.restate(best, restatements(values))
     return min(best, search.descend(restated, passes(values)), key=order)
 

@@ -54,6 +54,11 @@ def passes(values: Values) -> tuple[Pass, ...]:
     )
 
 
+def first_passes(values: Values) -> tuple[Pass, ...]:
+    """What makes a large case cheap to try: whole calls of `@main` are dropped before any fn is opened."""
+    return (fewer_claims, windows(values), fewer_results)
+
+
 def restatements(values: Values) -> tuple[Pass, ...]:
     """Forms of a case that are not smaller but easier to cut; tried once, before the passes."""
     return (one_block(values),)
