@@ -21,7 +21,8 @@ from oracles.verdict import Reason
 
 DEEPEST = 1000.0  # e^-1000 is below every dtype's subnormals: the error of a deeper exponent does not matter
 CANCELLED = 2.0**-40  # of two float64 sums of at most 2**12 terms: what their difference may have lost
-FARTHEST = 0.5  # an operand's bound beyond which softmax counts as ill-conditioned
+FARTHEST = 0.25  # what operands may do to a probability before softmax counts as ill-conditioned there
+FEW_ROUNDINGS = 2.0**-44  # of a sum of probabilities in float64, generously
 
 
 def _axis(work: Work) -> int:
@@ -182,27 +183,30 @@ def softmax_rule(work: Work) -> Step:
     depth = np.minimum(x.max(axis=axis, keepdims=True) - x, DEEPEST) + 2 * worst
     mean_depth = (y * depth).sum(axis=axis, keepdims=True) * growth
     gain = depth + mean_depth + 4 * LIBM_ULPS["exp"] + x.shape[axis] + 1
-    carried, remainder = (0.0, 0.0) if work.exact else _softmax_carried(y, err, axis, growth)
+    carried, remainder = (0.0, 0.0) if work.exact else _softmax_carried(y, err, axis, worst, growth)
     reach = y + carried + remainder
     floor = (2 * LIBM_ULPS["exp"] + 2) * units.inner_tiny / units.inner
     local = accumulated(units, gain * reach * (1 + gain * units.inner) + floor, reach)
-    far = worst > FARTHEST
+    far = np.isinf(worst) | (carried + remainder > FARTHEST)
     if work.tame and x.shape[axis] > 1 and not far.any():
         return settle(work, carried, local, remainder)
     exact = (x == -np.inf) | np.isnan(y) | (x.shape[axis] == 1)
     return settle(work, carried, local, remainder, exact=exact & ~far, unknown=far & np.ones_like(exact))
 
 
-def _softmax_carried(y: Array, err: Array, axis: int, growth: Array) -> tuple[Array, Array]:
+def _softmax_carried(y: Array, err: Array, axis: int, worst: Array, growth: Array) -> tuple[Array, Array]:
     """|J|·E and the remainder: |y_j''| <= y_j·max(a_j², v) along the way from x to x + δ.
 
-    There a_j = E_j + Σ y_i E_i bounds |δ_j - Σ y_i δ_i| and v = Σ y_i E_i² the variance; y itself grows by at most
-    `growth` = e^(2·max E).
+    There a_j bounds |δ_j - Σ y_i δ_i|, by E_j + Σ y_i E_i and by 2·max E·Σ' y_i over the others, and v the variance, by
+    Σ y_i E_i² and by (2·max E)²·Σ' y_i over all but the largest; y itself grows by at most `growth` = e^(2·max E).
     """
     mean = (y * err).sum(axis=axis, keepdims=True)
     first = y * ((1 - 2 * y) * err + mean)
-    bend = np.maximum((err + mean * growth) ** 2, (y * err * err).sum(axis=axis, keepdims=True) * growth)
-    return np.maximum(first, 0.0), y * bend * (growth / 2)
+    others = y.sum(axis=axis, keepdims=True) - y + FEW_ROUNDINGS
+    least = others.min(axis=axis, keepdims=True)
+    slope = np.minimum(err + mean * growth, 2 * worst * others * growth)
+    variance = np.minimum((y * err * err).sum(axis=axis, keepdims=True), 4 * worst * worst * least) * growth
+    return np.maximum(first, 0.0), y * np.maximum(slope * slope, variance) * (growth / 2)
 
 
 def max_rule(work: Work) -> Step:
