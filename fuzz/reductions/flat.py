@@ -141,8 +141,8 @@ def wrap(block: Block, fns: tuple[Fn, ...], types: Mapping[str, TensorType]) -> 
 
 
 def sole_call(program: Program) -> str | None:
-    """The fn that `@main` does nothing but call, once: the form that `wrap` gives."""
-    main = program.main or Block((), ())
+    """The fn that `@main` does nothing but call, once: the form that `wrap` gives, also with the call in the result."""
+    main = flatten(program, ()).block
     values = [let.value for let in main.lets if not isinstance(let.value, Placeholder)]
     named = all(isinstance(expr, Name) for expr in main.result)
     if len(values) == 1 and named and isinstance(values[0], Apply) and program.fn(values[0].callee):
