@@ -1,0 +1,101 @@
+"""The judge: open choices that it follows, and what it must leave open, with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from compiler.types import F32
+from oracles.judge import judge_case
+from oracles.verdict import Agree
+from tests.oracles.judging import (
+    CHOICE,
+    NEAR,
+    case,
+    changed,
+    check_open,
+    check_wrong,
+    f32,
+    legal,
+    poke,
+    scale,
+    with_choice,
+)
+
+
+@pytest.mark.parametrize("index", [1, 3])
+def test_an_open_argmax_is_followed_where_the_target_went(index: int) -> None:
+    assert isinstance(judge_case(case(CHOICE), NEAR, with_choice(index)), Agree)
+
+
+@pytest.mark.parametrize("index", [0, 2, 4, -1])
+def test_an_index_that_cannot_be_the_maximum_is_wrong(index: int) -> None:
+    seen = with_choice(index % 4)
+    seen.lets["best"][0] = index
+    found = check_wrong(judge_case(case(CHOICE), NEAR, seen), "wrong-value", "argmax", "the maximum is at one of 1, 3")
+    assert found.got == index
+
+
+def test_what_follows_a_followed_choice_is_still_judged() -> None:
+    bad = changed(with_choice(3), "row", scale((0, 1), 1.001))
+    check_wrong(judge_case(case(CHOICE), NEAR, bad), "wrong-value", "mul")
+
+
+def test_a_choice_that_was_not_seen_leaves_what_follows_open() -> None:
+    seen = with_choice(1)
+    del seen.lets["best"]
+    text = CHOICE.replace("(logits, best, row)", "(logits, row)")
+    check_open(
+        judge_case(case(text), NEAR, replace(seen, results=(seen.results[0], seen.results[2]))), "near-tie", "argmax"
+    )
+
+
+def test_of_exact_ties_the_first_index_is_the_only_one() -> None:
+    text = "@main { let x = tensor<F32, [1, 4], @host>; let best = argmax(x, axis=1); (best) }"
+    inputs = {"x": f32([[1.0, 2.0, 2.0, 0.0]])}
+    seen = legal(case(text), inputs)
+    assert isinstance(judge_case(case(text), inputs, seen), Agree)
+    check_wrong(
+        judge_case(case(text), inputs, changed(seen, "best", poke((0,), 2))), "wrong-value", "argmax", "must be 1"
+    )
+
+
+# --- what is open
+
+
+OPEN = [
+    ("let c = less(y, x); let z = select(c, y, x);", "near-condition", "less"),
+    ("let z = log(y - x);", "ill-conditioned", "log"),
+    ("let z = x / (y - x);", "ill-conditioned", "div"),
+    ("let z = y % x;", "remainder-boundary", "rem"),
+    ("let z = cast((y / x) * (x / x), dtype=I32);", "cast-boundary", "cast"),
+    ("let z = y / x * broadcast(big, shape=[2]);", "overflow", "mul"),
+]
+
+
+@pytest.mark.parametrize(("line", "reason", "op"), OPEN)
+def test_what_cannot_be_judged_says_why(line: str, reason: str, op: str) -> None:
+    head = "let x = tensor<F32, [2], @host>; let big = tensor<F32, [], @host>; let y = exp(log(x));"
+    program = case(f"@main {{ {head} {line} (z) }}")
+    inputs = {"x": f32([0.3, 0.7]), "big": np.array(F32.max_finite, np.float32)}
+    check_open(judge_case(program, inputs, legal(program, inputs)), reason, op)
+
+
+def test_a_loop_on_an_unknown_condition_leaves_everything_after_it_open() -> None:
+    text = """@main {
+      let x = tensor<F32, [], @host>;
+      let y = while (t: tensor<F32, [], @host> = exp(log(x))) less(t, x) { (t + x) };
+      let z = x + x;
+      (y, z)
+    }"""
+    inputs = {"x": np.array(0.3, np.float32)}
+    check_open(judge_case(case(text), inputs, legal(case(text), inputs)), "near-condition", "less")
+
+
+def test_something_wrong_beats_something_open() -> None:
+    program = case("@main { let x = tensor<F32, [2], @host>; let z = log(exp(x) - exp(x)); let y = x + x; (z, y) }")
+    inputs = {"x": f32([0.3, 0.7])}
+    bad = changed(legal(program, inputs), "y", poke((0,), 7.0))
+    check_wrong(judge_case(program, inputs, bad), "wrong-value", "add")
