@@ -98,7 +98,10 @@ def table(status: Status) -> RenderableType:
 def _rows(status: Status) -> Iterator[tuple[str, str]]:
     rate = status.fully / max(status.elapsed, 1e-9)
     yield "time", f"{duration(status.elapsed)} elapsed, {duration(status.remaining)} left, {status.lanes} lanes"
-    yield "programs", f"{status.checked} checked, {rate:.1f} fully checked/s"
+    yield (
+        "programs",
+        f"{status.checked} checked, {rate:.1f} fully checked/s" if status.checked else "lanes are starting",
+    )
     for verdict, n in status.of("verdict").items():
         yield verdict, f"{n}  ({share(n, status.checked)})"
     for reason, n in status.of("undecided").items():

@@ -21,8 +21,6 @@ from oracles.engine import Observation, Outcome
 from oracles.inputs import make_inputs
 from oracles.verdict import Agree, Disagree, Signature, Undecided, Verdict
 
-OWN_STAGES = ("references", "judge")  # where this process spends its time; the child's stages are its own
-
 
 @dataclass(frozen=True, slots=True)
 class Trial:

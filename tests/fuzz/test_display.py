@@ -52,7 +52,7 @@ def test_the_table() -> None:
 
 
 def test_the_table_before_anything_is_known() -> None:
-    check_shows(drawn(table(status(Counter(), ()))), "0 checked", "0 new")
+    check_shows(drawn(table(status(Counter(), ()))), "lanes are starting", "0 new")
 
 
 def test_brackets_in_a_message_are_no_markup() -> None:
