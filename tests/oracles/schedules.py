@@ -6,7 +6,7 @@ shows. Works on any program that the evaluator can walk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,9 +29,14 @@ class Product(Val[Array]):
     unrounded: Array
 
 
-def run_schedule(program: Program, inputs: Mapping[str, Array], rng: np.random.Generator) -> Observation:
-    """One legal run of `@main`, with every let observed."""
-    schedule = _Schedule(rng)
+def run_schedule(
+    program: Program,
+    inputs: Mapping[str, Array],
+    rng: np.random.Generator,
+    change: Callable[[str, Array], Array] = lambda _, result: result,
+) -> Observation:
+    """One run of `@main`, with every let observed: legal, unless `change` alters the result of an op, by its name."""
+    schedule = _Schedule(rng, change)
     with np.errstate(all="ignore"):
         done = evaluate(program, inputs, numpy_reference.LIBRARY, Hooks(apply=schedule.apply))
     lets = {name: _native(value) for name, value in done.lets.items()}
@@ -49,8 +54,14 @@ def _inner(dtype: DType) -> np.dtype[Any]:
 @dataclass(frozen=True, slots=True)
 class _Schedule:
     rng: np.random.Generator
+    change: Callable[[str, Array], Array]
 
     def apply(self, op: str, args: Sequence[Val[Array]], attrs: Attrs, site: Site) -> Val[Array]:
+        value = self._legal(op, args, attrs)
+        array = self.change(op, value.array)
+        return value if array is value.array else Val(_rounded(array, value.dtype), value.dtype)
+
+    def _legal(self, op: str, args: Sequence[Val[Array]], attrs: Attrs) -> Val[Array]:
         dtype = result_dtype(op, args, attrs)
         if dtype.kind != "float" or op not in ROUNDED:
             plain = TABLE[op](*(arg.array for arg in args), **attrs)
