@@ -174,6 +174,8 @@ def _guarded(stage: Stage, work: Callable[[], T]) -> T:
         raise _Failed(Failure(stage, "refused", first.code, first.message)) from error
     except pipeline.PipelineError as error:
         raise _Failed(Failure("passes", error.kind, error.pass_name, str(error))) from error
+    except ir.MLIRError as error:
+        raise _Failed(Failure(stage, "invalid-ir", "", str(error))) from error
     except MemoryError as error:
         raise _Failed(Failure(stage, "oom", "", f"MemoryError: {error}")) from error
     except Exception as error:  # whatever else the compiler under test raises is its failure, not ours
