@@ -14,7 +14,7 @@ from oracles.case import Claim
 from oracles.compare import Allowed, ratio, widened
 from oracles.engine import Array, Observation
 from oracles.evaluator import EvaluationError
-from oracles.tracing import Trace, Traced
+from oracles.traced import Trace, Traced
 from oracles.verdict import Disagree, Undecided
 
 

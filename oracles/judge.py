@@ -16,9 +16,10 @@ import numpy as np
 from compiler.syntax import Apply, Block, Expr, Name, Program, While
 from oracles.case import Case, Claim
 from oracles.claims import judge_claims, unseparated
-from oracles.compare import Allowed, difference, form_difference, ratio
+from oracles.compare import Allowed, Difference, difference, form_difference, ratio
 from oracles.engine import Array, Failure, Observation, Outcome
-from oracles.tracing import Contradiction, Trace, Traced, trace
+from oracles.traced import Contradiction, Trace, Traced
+from oracles.tracing import trace
 from oracles.verdict import Agree, Disagree, Undecided, Verdict
 
 
@@ -156,7 +157,7 @@ def _result_culprits(main: Block, culprits: Mapping[str, str], count: int) -> li
 
 def _judge_seen(seen: list[Seen], run: Trace, lockstep: bool = False) -> Verdict | _Choice:
     """The first that is wrong or chooses, else the first that is unknown. In lockstep a legal choice stands."""
-    run.bounds(_doubtful(seen, run))  # one backward pass for all of them
+    run.sharpen(_doubtful(seen, run))
     undecided: Undecided | None = None
     agree = Agree()
     for item in seen:
@@ -170,34 +171,35 @@ def _judge_seen(seen: list[Seen], run: Trace, lockstep: bool = False) -> Verdict
     return undecided or agree
 
 
-def _doubtful(seen: list[Seen], run: Trace) -> list[Traced]:
-    """The values in doubt before the first that is beyond even the loose bound: what follows a wrong value is wrong."""
+def _doubtful(seen: list[Seen], run: Trace) -> list[tuple[Traced, Array]]:
+    """The elements in doubt, up to the first value beyond even the loose bound: what follows a wrong value is wrong."""
     doubtful = []
     for item in seen:
-        if _in_doubt(item, run):
-            if difference(item.name, item.target, Allowed(item.value.array, item.value.dtype, item.value.err)):
-                break
-            doubtful.append(item.value)
+        doubt = _in_doubt(item, run)
+        if doubt is None:
+            continue
+        if difference(item.name, item.target, Allowed(item.value.array, item.value.dtype, item.value.err)):
+            break
+        doubtful.append((item.value, doubt))
     return doubtful
 
 
-def _in_doubt(item: Seen, run: Trace) -> bool:
-    """Does an element lie farther off than the last rounding explains, so that the sharp bound must be known?"""
+def _in_doubt(item: Seen, run: Trace) -> Array | None:
+    """Where an element lies farther off than the last rounding explains, so that the sharp bound must be known."""
     value = item.value
     if value.graph is None or value.err is None or item.target.shape != value.array.shape:
-        return False
+        return None
     least = run.least_bound(value)
-    open_ = np.isfinite(value.err) & (value.err > least * (1 + 2.0**-20))
-    off = ratio(item.target, Allowed(value.array, value.dtype, least)) > 1
-    return bool((open_ & off).any())
+    loose = np.isfinite(value.err) & (value.err > least * (1 + 2.0**-20))
+    doubt = loose & (ratio(item.target, Allowed(value.array, value.dtype, least)) > 1)
+    return doubt if doubt.any() else None
 
 
 def judge_value(item: Seen, run: Trace) -> Agree | Undecided | Disagree | _Choice:
     """One value, by the sharpest bound that has been computed."""
     value, target = item.value, item.target
     found = form_difference(item.name, target, value.dtype, value.array.shape)
-    allowed = Allowed(value.array, value.dtype, run.sharp.get(value.serial, value.err))
-    found = found or difference(item.name, target, allowed)
+    found = found or _difference(item, run)
     if found is not None:
         where = (found.index, found.got, found.low, found.high, found.times)
         return Disagree("run", found.symptom, item.culprit, found.message, item.name, *where)
@@ -205,7 +207,20 @@ def judge_value(item: Seen, run: Trace) -> Agree | Undecided | Disagree | _Choic
         return Agree(target.size, target.size)
     if np.isinf(value.err).any() and value.unknown is not None:
         return _admissible(item, run) or value.unknown
-    return Agree(target.size, int((value.err == 0).sum()), float(ratio(target, allowed).max()))
+    closest = ratio(target, Allowed(value.array, value.dtype, run.bound(value))).max()
+    return Agree(target.size, int((value.err == 0).sum()), float(closest))
+
+
+def _difference(item: Seen, run: Trace) -> Difference | None:
+    """The worst element, measured by its sharp bound."""
+    value = item.value
+    found = difference(item.name, item.target, Allowed(value.array, value.dtype, run.bound(value)))
+    if found is None or value.graph is None:
+        return found
+    worst = np.zeros(value.array.shape, bool)
+    worst[found.index] = True
+    run.sharpen([(value, worst)])
+    return difference(item.name, item.target, Allowed(value.array, value.dtype, run.bound(value)))
 
 
 def _admissible(item: Seen, run: Trace) -> Disagree | _Choice | None:

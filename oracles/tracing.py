@@ -8,11 +8,10 @@ rounding at every single op, and the one that errs is known at once. What a valu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-from torch import Tensor
 
 from compiler.syntax import Program
 from compiler.types import F64
@@ -21,88 +20,11 @@ from oracles.bounds import Step, Work
 from oracles.compare import form_difference
 from oracles.engine import Array
 from oracles.evaluator import Attrs, Hooks, Site, Val, apply_table, evaluate
-from oracles.rounding import LIBM_ULPS, TINY, UNITS
+from oracles.rounding import LIBM_ULPS, UNITS
 from oracles.rules import RULES
-from oracles.transport import CANCELLATION, MOVES, RISKY, Tape, tensor, wild_graph
+from oracles.traced import Contradiction, Trace, Traced
+from oracles.transport import MOVES, RISKY, Graph, tensor, wild_graph
 from oracles.verdict import Undecided
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Traced(Val[Array]):
-    """A value of the reference with what is known of its error.
-
-    `err` is the forward bound (None: exact throughout), `source` what the last rounding added, `graph` the tensor that
-    carries sensitivities (None: constant), `unknown` why some of `err` is inf. `tame`: `array` and `err` are finite.
-    `moved` says how a value that was only moved came about, `contenders` which elements of its operand along which axis
-    an open argmax may choose, `product` the rounding error of a product that a sum may take unrounded. `serial` counts
-    the ops of the run.
-    """
-
-    err: Array | None = None
-    source: Array | None = None
-    graph: Tensor | None = None
-    unknown: Undecided | None = None
-    tame: bool = True
-    moved: tuple[str, Attrs, tuple[Traced, ...]] | None = None
-    contenders: tuple[Array, int] | None = None
-    product: Array | None = None
-    serial: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """The two references differ on one op by more than float64 rounding explains."""
-
-    op: str
-    path: str
-    message: str
-
-
-@dataclass(slots=True, eq=False)
-class Trace:
-    """A run. `follow` holds the choices of open argmaxes that it takes over, by the op's serial number.
-
-    `moves` remembers what was moved how, with the operands, whose identities are its keys.
-
-    `given` holds a target's own values of lets of `@main`: in lockstep the run goes on with those, and `pinned` keeps
-    what it had itself made of the target's operands. `lost` is set once a `while` went on or ended on an unknown
-    condition: nothing after that is known.
-    """
-
-    follow: Mapping[int, Array] = field(default_factory=dict)
-    given: Mapping[str, Array] = field(default_factory=dict)
-    pinned: dict[str, Traced] = field(default_factory=dict)
-    lets: dict[str, Traced] = field(default_factory=dict)
-    results: tuple[Traced, ...] = ()
-    tape: Tape = field(default_factory=Tape)
-    contradiction: Contradiction | None = None
-    lost: Undecided | None = None
-    serial: int = 0
-    sharp: dict[int, Array] = field(default_factory=dict)
-    moves: dict[tuple[object, ...], tuple[Traced, Sequence[Val[Array]]]] = field(default_factory=dict)
-
-    def least_bound(self, value: Traced) -> Array:
-        """A bound that is certainly not above the sharp one: what the last rounding alone allows."""
-        if value.moved is not None:
-            op, attrs, args = value.moved
-            lows = [self.least_bound(arg) if arg.dtype.kind == "float" else arg.array for arg in args]
-            return numpy_reference.TABLE[op](*lows, **attrs)
-        if value.source is None or value.err is None:
-            return np.zeros(value.array.shape)
-        return np.minimum(value.source, value.err)  # a kink's remainder may be the larger one
-
-    def bounds(self, values: Sequence[Traced]) -> list[Array | None]:
-        """The sharp bounds: sources carried by first-order sensitivities. One backward pass for all of them."""
-        todo = {v.serial: v for v in values if v.graph is not None and v.serial not in self.sharp}
-        if self.tape.extreme():
-            return [v.err for v in values]
-        flat = self.tape.bounds([v.graph for v in todo.values() if v.graph is not None])
-        for serial, value in todo.items():
-            part, flat = flat[: value.array.size].reshape(value.array.shape), flat[value.array.size :]
-            err = np.inf if value.err is None else value.err
-            sharp = np.minimum(err, part * (1 + 2.0**-30) + CANCELLATION * err)
-            self.sharp[serial] = np.where(np.isinf(err), np.inf, np.where(err == 0, 0.0, np.maximum(sharp, TINY)))
-        return [self.sharp.get(v.serial, v.err) for v in values]
 
 
 def trace(
@@ -182,7 +104,7 @@ class _Tracer:
         )
         return self._followed(value)
 
-    def _graph(self, work: Work, operands: Sequence[Traced], step: Step, site: Site) -> Tensor | None:
+    def _graph(self, work: Work, operands: Sequence[Traced], step: Step, site: Site) -> Graph | None:
         """The op over tensors, having compared PyTorch's own result with NumPy's."""
         run, op = self.run, work.op
         constant = step.err is None or work.dtype.kind != "float"
@@ -198,7 +120,7 @@ class _Tracer:
         value = np.where(np.isfinite(step.value), step.value, 0.0)
         return run.tape.extend(wild_graph(op, work.attrs, pairs, step.value, step.err), value, step.source)
 
-    def _compare(self, work: Work, step: Step, computed: Tensor, site: Site) -> None:
+    def _compare(self, work: Work, step: Step, computed: Graph, site: Site) -> None:
         """Two libraries' results from the same operands: each within its own float64 share of the op's rounding."""
         if self.run.contradiction is not None:
             return
@@ -276,7 +198,7 @@ def _as_arrays(step: Step) -> Step:
     return replace(step, value=np.asarray(step.value), err=err, source=source)
 
 
-def _tensor(value: Traced) -> Tensor:
+def _tensor(value: Traced) -> Graph:
     """The tensor of a value: finite throughout if it is a float."""
     if value.graph is not None:
         return value.graph

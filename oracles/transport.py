@@ -19,6 +19,9 @@ from compiler.syntax import AttrValue
 from oracles.engine import Array
 from oracles.torch_reference import TABLE
 
+Graph = Tensor
+"""A value's place in torch's graph."""
+
 ROWS = 256  # output elements in one batched backward pass: bounds the memory, rows × elements of each source
 
 CANCELLATION = 2.0**-36
@@ -69,11 +72,9 @@ class Tape:
         sizes = (np.abs(value[value != 0]) for value in self.values)
         return any(size.size and (size.min() < 1 / EXTREME or size.max() > EXTREME) for size in sizes)
 
-    def bounds(self, outputs: Sequence[Tensor]) -> Array:
-        """Σ |∂output/∂leaf|·source for every element of the flat `outputs`, all of them at once."""
-        if not outputs:
-            return np.zeros(0)
-        flat = torch.cat([output.reshape(-1) for output in outputs])
+    def bounds(self, outputs: Sequence[tuple[Graph, Array]]) -> Array:
+        """Σ |∂output/∂leaf|·source for the elements at flat indices of each output, one after the other."""
+        flat = torch.cat([graph.reshape(-1)[tensor(places)] for graph, places in outputs])
         return np.concatenate([self._rows(flat[start : start + ROWS]) for start in range(0, len(flat), ROWS)])
 
     def _rows(self, outputs: Tensor) -> Array:
