@@ -24,7 +24,7 @@ from fuzz.findings import Findings
 from fuzz.process import Pipes, kill_group, last_words, start
 from fuzz.store import Place, Store
 
-BATCH = 30  # cases; drawing them at once spreads Hypothesis' fixed cost
+BATCH = 30  # programs; drawing them at once spreads Hypothesis' fixed cost
 BATCHES_OF_A_SEED = 1 << 32  # batch b of seed s is drawn with Hypothesis' seed s * this + b
 MINIMISE_SECONDS = 30.0  # for one finding; what is not smaller by then is kept as it is
 GRACE_SECONDS = 60.0  # after the time is over, for findings that are not minimised yet

@@ -1,7 +1,7 @@
 """What a campaign shows: a live table on a terminal, plain lines elsewhere, and the summary at the end.
 
 Only words and layout. The numbers are counted by `lane` and added up by `campaign`; their kinds are "verdict",
-"variant", "undecided", "op" and "microseconds".
+"program", "variant", "undecided", "claim", "op" and "microseconds".
 """
 
 from __future__ import annotations
@@ -46,6 +46,11 @@ class Status:
     @property
     def checked(self) -> int:
         return sum(self.of("verdict").values())
+
+    @property
+    def programs(self) -> int:
+        """Each is run on several inputs: so many cases."""
+        return self.counts["program", "run"]
 
     @property
     def fully(self) -> int:
@@ -98,10 +103,11 @@ def table(status: Status) -> RenderableType:
 def _rows(status: Status) -> Iterator[tuple[str, str]]:
     rate = status.fully / max(status.elapsed, 1e-9)
     yield "time", f"{duration(status.elapsed)} elapsed, {duration(status.remaining)} left, {status.lanes} lanes"
-    yield (
-        "programs",
-        f"{status.checked} checked, {rate:.1f} fully checked/s" if status.checked else "lanes are starting",
-    )
+    if not status.checked:
+        yield "programs", "lanes are starting"
+    else:
+        yield "programs", f"{status.programs} run, {status.programs / max(status.elapsed, 1e-9):.1f}/s"
+        yield "cases", f"{status.checked} checked, {rate:.1f} fully checked/s"
     for verdict, n in status.of("verdict").items():
         yield verdict, f"{n}  ({share(n, status.checked)})"
     for reason, n in status.of("undecided").items():
@@ -120,7 +126,8 @@ def summary(status: Status, resume: str) -> str:
     """The end of a session in words. `resume` is the command that goes on with the run."""
     undecided = status.counts["verdict", "undecided"]
     lines = [
-        f"{status.checked} cases checked in {duration(status.elapsed)}, {status.fully} of them fully: "
+        f"{status.checked} cases of {status.programs} programs checked in {duration(status.elapsed)}, "
+        f"{status.fully} of them fully: "
         f"{status.fully / max(status.elapsed, 1e-9):.2f} per second",
         f"undecided: {undecided} ({share(undecided, status.checked)})",
         *(f"  {n} variants: {reason}" for reason, n in status.of("undecided").items()),

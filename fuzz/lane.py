@@ -19,10 +19,11 @@ import sys
 import time
 import traceback
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from compiler.recipes import KINDS
 from compiler.syntax import Apply, walk_block
 from fuzz import wire
 from fuzz.generate.draw import draw_cases
@@ -35,6 +36,8 @@ from fuzz.store import Place
 from fuzz.trial import Trial, try_case
 from oracles.case import Case, parse_case, print_case
 from oracles.verdict import Signature, Undecided
+
+CASES_OF_A_PROGRAM = 2  # the drawn one and `with_other_numbers`
 
 
 class _Paused(Exception):
@@ -87,13 +90,23 @@ def _draw(lane: _Lane, batch: int, skip: int, seed: int, count: int, text: str) 
         _judge(lane, Place(batch, skip), parse_case(text, f"{batch}.{skip}"), 0.0)
         skip += 1
     began = time.perf_counter()
-    cases = draw_cases(storylm_cases(), seed, count)
+    programs = draw_cases(storylm_cases(), seed, count)
+    cases = [case for program in programs for case in (program, with_other_numbers(program))]
     drawing = (time.perf_counter() - began) / max(1, len(cases))
     for position in range(skip, len(cases)):
         if lane.paused:
             return False
         _judge(lane, Place(batch, position), cases[position], drawing)
     return True
+
+
+def with_other_numbers(case: Case) -> Case:
+    """The case on other inputs of the same kinds: compiling costs more than all the rest, so a program is run twice."""
+    recipes = {
+        name: replace(recipe, seed=recipe.seed ^ 1) if "seed" in KINDS[recipe.kind].words else recipe
+        for name, recipe in case.recipes.items()
+    }
+    return replace(case, recipes=recipes)
 
 
 def _judge(lane: _Lane, place: Place, case: Case, drawing: float) -> None:
@@ -103,15 +116,17 @@ def _judge(lane: _Lane, place: Place, case: Case, drawing: float) -> None:
     unfinished.write_text(print_case(case))
     unfinished.rename(path)
     builds = lane.sandbox.builds
+    turn = place.batch + place.position // CASES_OF_A_PROGRAM
     try:
-        trial = try_case(lane.sandbox, case, builds[(place.batch + place.position) % len(builds)], drawn=True)
+        trial = try_case(lane.sandbox, case, builds[turn % len(builds)], drawn=True)
     except (SandboxError, OSError):
         raise
     except Exception:  # noqa: BLE001 (an oracle's own failure: reported as a finding, and the lane goes on)
         lane.say("failed", place=str(place), text=print_case(case), message=traceback.format_exc())
         return
-    counts = [[kind, name, n] for (kind, name), n in _counts(case, trial, drawing).items()]
-    lane.say("judged", place=str(place), counts=counts, findings=_findings(trial))
+    counts = _counts(case, trial, drawing)
+    counts["program", "run"] += place.position % CASES_OF_A_PROGRAM == 0
+    lane.say("judged", place=str(place), counts=[[*key, n] for key, n in counts.items()], findings=_findings(trial))
 
 
 def _counts(drawn: Case, trial: Trial, drawing: float) -> Counter[tuple[str, str]]:

@@ -36,7 +36,8 @@ def stats_words(snapshot: Snapshot) -> str:
     """What a run reached: verdicts, variants, ops, time, findings."""
     verdicts = snapshot.of("verdict")
     total = sum(verdicts.values())
-    lines = [f"{total} cases in {snapshot.batches} batches"]
+    programs = snapshot.counts.get(("program", "run"), 0)
+    lines = [f"{total} cases of {programs} programs in {snapshot.batches} batches"]
     lines += [f"  {name}: {n} ({share(n, total)})" for name, n in verdicts.items()]
     for title, kind in (
         ("variants judged", "variant"),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -44,17 +44,50 @@ class _Failed(Exception):
         self.failure = failure
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What has been made of one program: the module in the LLVM dialect, and the builds asked for so far."""
+
+    key: tuple[str, str]
+    checked: Checked
+    module: ir.Module
+    builds: dict[str, backend.Compiled] = field(default_factory=dict)
+
+
+_LATEST: list[_Made] = []
+"""At most one: the same program often comes again at once, with other inputs or for another build."""
+
+
 def run_case(request: Request, progress: Progress) -> Iterator[tuple[str, Outcome]]:
     """Each variant asked for with its outcome; what fails before a build fails for all of them."""
     try:
-        checked, module = _front(request, progress)
+        made = _made(request, progress)
     except _Failed as failed:
         yield from ((variant, failed.failure) for variant in request.variants)
         return
     for build in BUILDS:
         wanted = tuple(variant for variant in build if variant in request.variants)
         if wanted:
-            yield from _build(checked, module, wanted, request.inputs, progress)
+            yield from _run_build(made, wanted, request.inputs, progress)
+
+
+def _made(request: Request, progress: Progress) -> _Made:
+    """The request's program up to the LLVM dialect, from the latest one if it is the same."""
+    key = (_without_header(request.text), request.pipeline)
+    if not _LATEST or _LATEST[0].key != key:
+        for old in _LATEST:
+            for compiled in old.builds.values():
+                compiled.close()
+        _LATEST.clear()
+        _LATEST.append(_Made(key, *_front(request, progress)))
+    return _LATEST[0]
+
+
+def _without_header(text: str) -> str:
+    """The text from the first line that is no comment on: the header names inputs, which are no part of a program."""
+    lines = text.splitlines(keepends=True)
+    start = next((at for at, line in enumerate(lines) if not line.startswith("//")), len(lines))
+    return "".join(lines[start:])
 
 
 def _front(request: Request, progress: Progress) -> tuple[Checked, ir.Module]:
@@ -71,38 +104,34 @@ def _front(request: Request, progress: Progress) -> tuple[Checked, ir.Module]:
     return checked, module
 
 
-def _build(
-    checked: Checked, module: ir.Module, wanted: Sequence[str], given: dict[str, Array], progress: Progress
+def _run_build(
+    made: _Made, wanted: Sequence[str], given: dict[str, Array], progress: Progress
 ) -> Iterator[tuple[str, Outcome]]:
     """One build, run in the modes wanted."""
     build = wanted[0].partition("/")[0]
-    progress("codegen", tuple(wanted))
-    try:
-        with _compiled(build, checked, module) as compiled:
-            for variant in wanted:
-                progress("run", (variant,))
-                yield variant, _run(variant, checked.program, compiled, given)
-    except _Failed as failed:
-        yield from ((variant, failed.failure) for variant in wanted)
+    if build not in made.builds:
+        progress("codegen", tuple(wanted))
+        try:
+            made.builds[build] = _guarded("codegen", lambda: _compiled(build, made))
+        except _Failed as failed:
+            yield from ((variant, failed.failure) for variant in wanted)
+            return
+    for variant in wanted:
+        progress("run", (variant,))
+        yield variant, _run(variant, made.checked.program, made.builds[build], given)
 
 
-@contextmanager
-def _compiled(build: str, checked: Checked, module: ir.Module) -> Iterator[backend.Compiled]:
-    """The build's machine code, gone at the end, the file of a shared object too."""
-    program = checked.program
+def _compiled(build: str, made: _Made) -> backend.Compiled:
+    """The build's machine code. A shared object is gone from the disk as soon as it is loaded."""
+    program = made.checked.program
     names = [*(fn.name for fn in program.fns), *(["main"] if program.main else [])]
-    signatures = {name: signature(checked, name) for name in names}
-
-    def make(directory: str) -> backend.Compiled:
-        if build == "so":
-            return backend.load_so(backend.build_so(module, Path(directory), opt_level=0), signatures)
-        return backend.compile_jit(module, signatures, {"jit-O0": 0, "jit-O2": 2}[build])
-
-    with (
-        tempfile.TemporaryDirectory(prefix="build-") as directory,
-        closing(_guarded("codegen", lambda: make(directory))) as compiled,
-    ):
-        yield compiled
+    signatures = {name: signature(made.checked, name) for name in names}
+    if build != "so":
+        return backend.compile_jit(made.module, signatures, {"jit-O0": 0, "jit-O2": 2}[build])
+    with tempfile.TemporaryDirectory(prefix="build-") as directory:
+        # -O0: what a shared object adds is relocation, linking and loading; optimised code is the JIT's to show, and
+        # making it takes three times as long.
+        return backend.load_so(backend.build_so(made.module, Path(directory), opt_level=0), signatures)
 
 
 def _run(variant: str, program: Program, compiled: backend.Compiled, given: dict[str, Array]) -> Outcome:

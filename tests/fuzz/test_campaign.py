@@ -95,7 +95,7 @@ def test_a_sound_engine_gives_no_finding_ctrl_c_ends_it_and_the_next_session_goe
     code, output = run.run_until(lambda: run.judged() > 5, workers=2)
     assert code == 0, output
     assert "a new run" in output
-    assert "cases checked in" in output
+    assert "programs checked in" in output
     assert "0 new findings" in output
     assert "Traceback" not in output
     assert list((run.folder / "inflight").iterdir()) == []
@@ -157,7 +157,7 @@ def test_the_end_of_the_time_leaves_nothing_in_flight(run: Run) -> None:
         output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, output
     assert "time 8s" in output
-    assert "cases checked in" in output
+    assert "programs checked in" in output
     assert list((run.folder / "inflight").iterdir()) == []
 
 

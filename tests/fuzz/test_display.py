@@ -14,6 +14,7 @@ COUNTS = Counter(
     {
         ("verdict", "agree"): 95,
         ("verdict", "undecided"): 5,
+        ("program", "run"): 50,
         ("undecided", "near-tie at argmax"): 9,
         ("microseconds", "codegen"): 600_000,
         ("microseconds", "references"): 400_000,
@@ -41,6 +42,7 @@ def test_the_table() -> None:
     check_shows(
         drawn(table(status())),
         "20s elapsed, 40s left",
+        "50 run, 2.5/s",
         "100 checked, 4.8 fully checked/s",
         "95  (95.0 %)",
         "5  (5.0 %)",
@@ -69,7 +71,7 @@ def test_the_summary() -> None:
     text = summary(status(), "resume")
     check_shows(
         text,
-        "100 cases checked in 20s, 95 of them fully: 4.75 per second",
+        "100 cases of 50 programs checked in 20s, 95 of them fully: 4.75 per second",
         "undecided: 5 (5.0 %)",
         "known failure, seen in 7 cases: run/crash//old",
         "1 new findings:",

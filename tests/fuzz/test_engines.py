@@ -30,6 +30,12 @@ let pair = fn(x: tensor<F32, [2, 2], @host>) -> (tensor<F32, [2, 2], @host>, ten
 """
 
 
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    """Each test compiles anew."""
+    kina._LATEST.clear()
+
+
 def run(text: str, variants: tuple[str, ...] = VARIANTS, inputs: dict[str, Array] = INPUTS) -> dict[str, Outcome]:
     return dict(kina.run_case(Request(text, "default", variants, inputs), lambda *_: None))
 
@@ -160,3 +166,23 @@ def test_no_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     run(PROGRAM, ("so/whole",))
     assert list(tmp_path.iterdir()) == []
+
+
+def stages(text: str, inputs: dict[str, Array]) -> list[str]:
+    marks: list[str] = []
+    for _ in kina.run_case(Request(text, "default", VARIANTS[:2], inputs), lambda stage, _: marks.append(stage)):
+        continue
+    return marks
+
+
+def test_a_program_that_comes_again_is_not_compiled_again() -> None:
+    all_stages = ["parse", "check", "lower", "passes", "codegen", "run", "run"]
+    assert stages("// inputs: x = exact seed 1\n" + PROGRAM, INPUTS) == all_stages
+    other = INPUTS | {"x": -INPUTS["x"]}
+    assert stages("// inputs: x = exact seed 2\n" + PROGRAM, other) == ["run", "run"]
+    again = run(PROGRAM, ("jit-O0/whole", "so/whole"), other)
+    for outcome in again.values():
+        assert isinstance(outcome, Observation)
+        np.testing.assert_array_equal(outcome.lets["rows"], (2 * other["x"])[INPUTS["ids"]])
+    assert stages(PROGRAM.replace("rows + rows", "rows"), INPUTS) == all_stages
+    assert len(kina._LATEST) == 1
