@@ -28,7 +28,7 @@ from oracles.case import Case
 
 OFTEN = st.sampled_from((True, True, True, False))
 MASKS = st.sampled_from([Recipe("causal")] * 8 + [Recipe("zeros"), Recipe("normal", 5)])
-MOST_FNS = st.sampled_from((1,) * 7 + (2,) * 9 + (3,) * 3 + (5,))
+MOST_FNS = st.sampled_from((1,) * 9 + (2,) * 8 + (3,) * 3 + (5,))
 BATCHES, HEADS, HEAD_DIMS = (st.sampled_from(sizes) for sizes in ((1, 2, 3), (1, 2, 2, 3), (1, 2, 2, 3, 4)))
 VOCABS = st.sampled_from((0, 0, 2, 5, 8, 9))  # 0: as many classes as the model is wide
 NOISE = normal(*SCALES)
