@@ -50,11 +50,8 @@ def difference(name: str, target: Array, allowed: Allowed) -> Difference | None:
     unlike = form_difference(name, target, allowed.dtype, allowed.value.shape)
     if unlike is not None:
         return unlike
-    error = excess(target, allowed)
-    if not error.any():  # nothing lies beyond its bound; NaN cannot occur
-        return None
-    flat = int(np.argmax(error))
-    return _worst(name, target, allowed, tuple(int(i) for i in np.unravel_index(flat, error.shape)))
+    error = ratio(target, allowed)
+    return worst_difference(name, target, allowed, error) if (error > 1).any() else None
 
 
 def form_difference(name: str, target: Array, dtype: DType, shape: tuple[int, ...]) -> Difference | None:
@@ -64,12 +61,6 @@ def form_difference(name: str, target: Array, dtype: DType, shape: tuple[int, ..
     if target.shape != shape:
         return Difference("wrong-shape", f"{name} has shape {list(target.shape)}, must be {list(shape)}")
     return None
-
-
-def excess(target: Array, allowed: Allowed) -> Array:
-    """How many bounds each element lies from its value where that is more than one, else 0 (inf without a bound)."""
-    error = ratio(target, allowed)
-    return np.where(error > 1.0, error, 0.0)
 
 
 def ratio(target: Array, allowed: Allowed) -> Array:
@@ -112,10 +103,11 @@ def _kina_name(array: Array) -> str:
     return next((name for name, dtype in NATIVE.items() if dtype == array.dtype), str(array.dtype))
 
 
-def _worst(name: str, target: Array, allowed: Allowed, index: tuple[int, ...]) -> Difference:
+def worst_difference(name: str, target: Array, allowed: Allowed, error: Array) -> Difference:
+    """The element with the largest `error`, which is what `ratio` made of `target`."""
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(error)), error.shape))
     where = f"{name}[{','.join(map(str, index))}]"
-    value = allowed.value[index]
-    times = float(ratio(target, allowed)[index])
+    value, times = allowed.value[index], float(error[index])
     if allowed.dtype.kind != "float":
         whole = _byte(target, index)
         return Difference("wrong-value", f"{where} = {whole}, must be {int(value)}", index, whole, value, value, times)

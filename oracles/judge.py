@@ -16,7 +16,7 @@ import numpy as np
 from compiler.syntax import Apply, Block, Expr, Name, Program, While
 from oracles.case import Case, Claim
 from oracles.claims import judge_claims, unseparated
-from oracles.compare import Allowed, Difference, difference, form_difference, ratio
+from oracles.compare import Allowed, Difference, form_difference, ratio, worst_difference
 from oracles.engine import Array, Failure, Observation, Outcome
 from oracles.traced import Contradiction, Trace, Traced
 from oracles.tracing import trace
@@ -178,7 +178,7 @@ def _doubtful(seen: list[Seen], run: Trace) -> list[tuple[Traced, Array]]:
         doubt = _in_doubt(item, run)
         if doubt is None:
             continue
-        if difference(item.name, item.target, Allowed(item.value.array, item.value.dtype, item.value.err)):
+        if (ratio(item.target, Allowed(item.value.array, item.value.dtype, item.value.err)) > 1).any():
             break
         doubtful.append((item.value, doubt))
     return doubtful
@@ -199,28 +199,30 @@ def judge_value(item: Seen, run: Trace) -> Agree | Undecided | Disagree | _Choic
     """One value, by the sharpest bound that has been computed."""
     value, target = item.value, item.target
     found = form_difference(item.name, target, value.dtype, value.array.shape)
-    found = found or _difference(item, run)
     if found is not None:
-        where = (found.index, found.got, found.low, found.high, found.times)
-        return Disagree("run", found.symptom, item.culprit, found.message, item.name, *where)
+        return _disagree(item, found)
+    error = ratio(target, Allowed(value.array, value.dtype, run.bound(value)))
+    closest = float(error.max())
+    if closest > 1:
+        return _disagree(item, _worst(item, run, error))
     if value.err is None:
         return Agree(target.size, target.size)
-    if np.isinf(value.err).any() and value.unknown is not None:
+    if value.unknown is not None:
         return _admissible(item, run) or value.unknown
-    closest = ratio(target, Allowed(value.array, value.dtype, run.bound(value))).max()
-    return Agree(target.size, int((value.err == 0).sum()), float(closest))
+    return Agree(target.size, int((value.err == 0).sum()), closest)
 
 
-def _difference(item: Seen, run: Trace) -> Difference | None:
+def _disagree(item: Seen, found: Difference) -> Disagree:
+    where = (found.index, found.got, found.low, found.high, found.times)
+    return Disagree("run", found.symptom, item.culprit, found.message, item.name, *where)
+
+
+def _worst(item: Seen, run: Trace, error: Array) -> Difference:
     """The worst element, measured by its sharp bound."""
     value = item.value
-    found = difference(item.name, item.target, Allowed(value.array, value.dtype, run.bound(value)))
-    if found is None or value.graph is None:
-        return found
-    worst = np.zeros(value.array.shape, bool)
-    worst[found.index] = True
-    run.sharpen([(value, worst)])
-    return difference(item.name, item.target, Allowed(value.array, value.dtype, run.bound(value)))
+    run.sharpen([(value, error == error.max())])
+    allowed = Allowed(value.array, value.dtype, run.bound(value))
+    return worst_difference(item.name, item.target, allowed, ratio(item.target, allowed))
 
 
 def _admissible(item: Seen, run: Trace) -> Disagree | _Choice | None:
