@@ -112,7 +112,8 @@ class Trace:
             part, flat = flat[: places.size], flat[places.size :]
             sharp = self.sharp[value.serial]
             err = sharp.bound.reshape(-1)[places]
-            sharp.bound.reshape(-1)[places] = np.clip(part * (1 + 2.0**-30) + CANCELLATION * err, TINY, err)
+            carried = np.fmin(part * (1 + 2.0**-30) + CANCELLATION * err, err)  # fmin: an overflowed slope says nothing
+            sharp.bound.reshape(-1)[places] = np.maximum(carried, TINY)
             sharp.known.reshape(-1)[places] = True
 
     def _unsharp(self, value: Traced, mask: Array) -> Array:
