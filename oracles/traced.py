@@ -40,6 +40,18 @@ class Traced(Val[Array]):
     product: Array | None = None
     serial: int = -1
 
+    def fusable(self) -> Array | None:
+        """The rounding error of a product that a sum may take unrounded, also where it was moved on its way there."""
+        if self.moved is None:
+            return self.product
+        op, attrs, args = self.moved
+        errors = [arg.fusable() for arg in args]
+        if all(error is None for error in errors):
+            return None
+        plain = [np.zeros(arg.array.shape) if arg.dtype.kind == "float" else arg.array for arg in args]
+        held = [array if error is None else error for array, error in zip(plain, errors, strict=True)]
+        return TABLE[op](*held, **attrs)
+
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:

@@ -86,9 +86,9 @@ class _Tracer:
         run.serial += 1
         graph = self._graph(work, operands, step, site)
         unknown = _why_unknown(op, operands, step)
-        moved = (op, attrs, operands) if op in MOVES and step.err is not None else None
+        moved = (op, attrs, operands) if op in MOVES else None
         choice = None if step.contenders is None else (step.contenders, cast("int", attrs["axis"]))
-        product = _product(op, operands, attrs, step)
+        product = _product_error(op, operands, step)
         value = Traced(
             step.value,
             plain.dtype,
@@ -158,25 +158,10 @@ class _Tracer:
         return Traced(value, known.dtype, tame=bool(np.isfinite(value).all()), product=known.product)
 
 
-def _product(op: str, operands: Sequence[Traced], attrs: Attrs, step: Step) -> Array | None:
-    """The rounding error of a product, kept through what only moves it or flips its sign."""
-    if op == "mul":
-        return _product_error(operands, step)
-    if op == "neg":
-        return operands[0].product
-    if op not in MOVES or all(arg.product is None for arg in operands):
-        return None
-    products = [
-        np.zeros(arg.array.shape) if arg.product is None else arg.product
-        for arg in operands
-        if arg.dtype.kind == "float"
-    ]
-    ids = [arg.array for arg in operands if arg.dtype.kind != "float"]
-    return numpy_reference.TABLE[op](*products, *ids, **attrs)
-
-
-def _product_error(operands: Sequence[Traced], step: Step) -> Array | None:
-    """Infinite where the product overflowed: fused into a sum it need not."""
+def _product_error(op: str, operands: Sequence[Traced], step: Step) -> Array | None:
+    """The rounding error of a product; infinite where it overflowed, which fused into a sum it need not."""
+    if op != "mul":
+        return operands[0].fusable() if op == "neg" else None
     if step.tame or not np.isinf(step.value).any():
         return step.source
     overflow = np.isinf(step.value) & np.isfinite(operands[0].array) & np.isfinite(operands[1].array)
@@ -187,7 +172,8 @@ def _unfused(op: str, operands: Sequence[Traced]) -> Array | float:
     """What the products among a sum's operands may differ by from their rounded values."""
     if op not in ("add", "sub", "sum"):
         return 0.0
-    return sum((arg.product for arg in operands if arg.product is not None), start=0.0)
+    errors = [error for error in (arg.fusable() for arg in operands) if error is not None]
+    return sum(errors, start=0.0)
 
 
 def _as_arrays(step: Step) -> Step:
