@@ -23,6 +23,7 @@ RULES: tuple[tuple[str, str], ...] = (
     (r"(?:[\w.+-]*/)+([\w.+-]+\.(?:c|cc|cpp|h|hpp|inc|td|py|so))\b", r"\1"),  # a path: its last part stays
     (r"(?:/[\w.+-]+){2,}/?", "PATH"),
     (r"<unknown>:", ""),
+    (r'\berror: "[\w ]*": ', "error: "),  # the location of a `let` is its name
     (r"loc\([^()]*(?:\([^()]*\)[^()]*)*\)", "LOC"),
     (r"affine_map<[^>]*->[^>]*>", "MAP"),
     (r"\b(tensor|memref|vector)<(?:[\d?]+x)*([a-z]\w*)[^<>]*(?:<[^<>]*>)?[^<>]*>", r"\1<\2>"),  # shape and layout

@@ -54,6 +54,11 @@ def test_what_stays_of_a_message(message: str, normal: str) -> None:
     check_message(message, normal)
 
 
+def test_the_name_of_the_let_does_not_matter() -> None:
+    words = "'linalg.generic' op inferred input/output operand #1 has shape's dimension #0 to be 2, but found 3"
+    check_same(f'error: "q_flat": {words}', f'error: "a b": {words}', f"error: {words}")
+
+
 def test_shapes_and_ranks_do_not_matter() -> None:
     check_same(
         "error: 'tensor.insert_slice' op expected type to be 'tensor<1x2xf32>', got [1, 2]",
