@@ -17,6 +17,7 @@ from pathlib import Path
 
 from compiler.source import CompileError
 from fuzz.process import ROOT
+from fuzz.signature import telling_line
 from fuzz.store import Finding
 from fuzz.trial import Trial
 from oracles.case import Case, CaseError, Expect, parse_case, print_case
@@ -76,7 +77,7 @@ def save(folder: Path, finding: Finding, seed: int) -> Path:
     case = parse_case(finding.smallest, finding.signature)
     kept = replace(
         case,
-        why=finding.message.splitlines()[0],
+        why=telling_line(finding.message),
         found=f"{datetime.now(UTC):%Y-%m-%d}, seed {seed}, case {finding.place}, {_versions()}",
         expect=Expect("fails", finding.signature, finding.variants),
     )

@@ -70,7 +70,7 @@ class Findings:
             self._add(replace(finding, path=str(path)))
         return [self.by_signature[signature]]
 
-    def hear(self, kind: str, signature: str, text: str = "", where: str = "") -> None:
+    def hear(self, kind: str, signature: str, text: str = "", where: str = "", why: str = "") -> None:
         """A lane's word on the finding it minimises: `smaller`, `minimised` or `vanished`."""
         finding = self.by_signature[signature]
         if kind == "vanished":  # it did not show a second time: kept in the run, but no replay could rely on it
@@ -79,7 +79,8 @@ class Findings:
         elif kind == "smaller":
             self._keep(replace(finding, smallest=text))
         else:
-            self._save(replace(finding, smallest=text, variants=where, state="minimised"))
+            variants, message = where or finding.variants, why or finding.message
+            self._save(replace(finding, smallest=text, variants=variants, message=message, state="minimised"))
 
     def give_up(self, signature: str) -> None:
         """Two lanes died of minimising it: it is kept as small as it got."""

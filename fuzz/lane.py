@@ -182,8 +182,10 @@ def _minimise(lane: _Lane, signature: str, variants: str, text: str, seconds: fl
     except _Paused:
         return
     everywhere = [variant for build in lane.sandbox.builds for variant in build]
-    where = try_case(lane.sandbox, smallest, everywhere).signatures().get(wanted, one_variant)
-    lane.say("minimised", signature=signature, text=print_case(smallest), where=" ".join(where))
+    last = try_case(lane.sandbox, smallest, everywhere)
+    where = last.signatures().get(wanted, [])
+    words = {"where": " ".join(where), "why": str(last.verdicts[where[0]])} if where else {}
+    lane.say("minimised", signature=signature, text=print_case(smallest), **words)
 
 
 if __name__ == "__main__":

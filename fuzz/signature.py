@@ -40,10 +40,15 @@ RULES: tuple[tuple[str, str], ...] = (
 )
 
 
+def telling_line(message: str) -> str:
+    """The line of `message` that says what went wrong."""
+    lines = [line for line in message.splitlines() if line.strip()]
+    return next((line for line in lines if TELLING.search(line)), lines[0] if lines else "")
+
+
 def normalise(message: str) -> str:
     """The part of `message` that names the bug. Applying it twice changes nothing."""
-    lines = [line for line in message.splitlines() if line.strip()]
-    text = next((line for line in lines if TELLING.search(line)), lines[0] if lines else "")
+    text = telling_line(message)
     for pattern, replacement in RULES:
         text = re.sub(pattern, replacement, text)
     return text.strip(" :;")[:LONGEST].strip()
