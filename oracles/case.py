@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Literal, NoReturn
+from typing import Literal, NoReturn, cast
 
 from compiler.parser import parse
 from compiler.printer import print_program
@@ -37,12 +37,15 @@ class CaseError(Exception):
     """A file is not a valid case. The message begins with `file:line:` and says what to do."""
 
 
+Relation = Literal["==", "!=", "==="]
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A relation between two lets of `@main` that are computed by different routes."""
+    """A relation between two lets of `@main`: `==` by different routes, `===` bitwise by one, `!=` by mistake."""
 
     left: str
-    relation: Literal["==", "!="]
+    relation: Relation
     right: str
 
     def __str__(self) -> str:
@@ -209,10 +212,10 @@ def _expect(line: _Line) -> Expect:
 
 
 def _claim(line: _Line) -> Claim:
-    match = re.fullmatch(r"(\w+)\s*(==|!=)\s*(\w+)", line.value)
+    match = re.fullmatch(r"(\w+)\s*(===?|!=)\s*(\w+)", line.value)
     if match is None:
-        line.refuse(f"`{line.value}` is no claim; write `a == b` or `a != b`, both names of lets of @main")
-    return Claim(match[1], "==" if match[2] == "==" else "!=", match[3])
+        line.refuse(f"`{line.value}` is no claim; write `a == b`, `a === b` or `a != b`, both names of lets of @main")
+    return Claim(match[1], cast("Relation", match[2]), match[3])
 
 
 def _recipes(header: Iterable[_Line]) -> dict[str, Recipe]:

@@ -1,7 +1,8 @@
-"""Claims of a case: two values of `@main`, computed by different routes, that must be equal, or must not be.
+"""Claims of a case: two values of `@main` that must be equal, or must not be.
 
-`a == b` holds within the sum of both bounds, bitwise where both are exact; `a != b` is a control that must come out
-different. A claim that the references themselves do not bear out is the case's fault, not the target's.
+`a == b`, by different routes, holds within the sum of both bounds, bitwise where both are exact. `a === b`, by one
+route (`routes`), holds bitwise. `a != b` is a control that must come out different. A claim that the references
+themselves do not bear out is the case's fault, not the target's.
 """
 
 from __future__ import annotations
@@ -10,19 +11,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from oracles.case import Claim
+from oracles.case import Case, Claim
 from oracles.compare import Allowed, ratio, widened
 from oracles.engine import Array, Observation
 from oracles.evaluator import EvaluationError
+from oracles.routes import same_route
 from oracles.traced import Trace, Traced
 from oracles.verdict import Disagree, Undecided
 
 
-def judge_claims(claims: Sequence[Claim], run: Trace, outcome: Observation) -> Disagree | Undecided | None:
+def judge_claims(case: Case, run: Trace, outcome: Observation) -> Disagree | Undecided | None:
     """The first claim that is broken, else the first that cannot be decided."""
     undecided: Undecided | None = None
-    for claim in claims:
-        verdict = _judge_claim(claim, run, outcome)
+    for claim in case.claims:
+        if claim.relation == "===":
+            verdict = _judge_bitwise(claim, case, run, outcome)
+        else:
+            verdict = _judge_claim(claim, run, outcome)
         if isinstance(verdict, Disagree):
             return verdict
         undecided = undecided or verdict
@@ -43,7 +48,7 @@ def _sides(claim: Claim, run: Trace) -> tuple[Traced, Traced]:
 
 def _judge_claim(claim: Claim, run: Trace, outcome: Observation) -> Disagree | Undecided | None:
     left, right = _sides(claim, run)
-    words = f"{claim.left} {claim.relation} {claim.right}"
+    words = str(claim)
     if claim.relation == "!=" and not _separated(left, right, run):
         return left.unknown or right.unknown or Undecided("control-not-separated", "!=")
     if claim.relation == "==":
@@ -57,6 +62,39 @@ def _judge_claim(claim: Claim, run: Trace, outcome: Observation) -> Disagree | U
         message = f"{words} is broken: {reach:.2g} × the legal error"
         return Disagree("run", "claim-broken", claim.relation, message, words)
     return left.unknown or right.unknown
+
+
+def _judge_bitwise(claim: Claim, case: Case, run: Trace, outcome: Observation) -> Disagree | Undecided | None:
+    """The same bits: a NaN is any NaN, and the sign of a zero counts where the bounds leave only one."""
+    left, right = _sides(claim, run)
+    words = str(claim)
+    if not _one_route(case, run, claim):
+        return Disagree("oracle", "claim-false", "===", f"{words} compares bits of different routes", words)
+    reach = _furthest(left.array, right.array, left, right, run)
+    if reach > 1 and not run.follow:  # choices of the target that were followed may be what differs
+        return Disagree("oracle", "claim-false", "===", f"{words} is false by {reach:.2g} × the legal error", words)
+    if claim.left not in outcome.lets or claim.right not in outcome.lets:
+        return left.unknown or right.unknown
+    a, b = outcome.lets[claim.left], outcome.lets[claim.right]
+    differs = ratio(a, Allowed(widened(b) if left.dtype.kind == "float" else b, left.dtype)) > 0
+    bound = np.broadcast_to(sum(value.err for value in (left, right) if value.err is not None), a.shape)
+    unknown = differs & np.isinf(bound)
+    zeros = differs & (a == 0) & (b == 0) & (bound > 0) if left.dtype.kind == "float" else False
+    broken = differs & ~(unknown | zeros)
+    if broken.any():
+        index = tuple(int(i) for i in np.argwhere(broken)[0])
+        message = f"{words} is broken: at {list(index)} {a[index]!s} is not {b[index]!s}"
+        return Disagree("run", "claim-broken", "===", message, words)
+    return (left.unknown or right.unknown) if unknown.any() else None
+
+
+def _one_route(case: Case, run: Trace, claim: Claim) -> bool:
+    def is_exact(left: str, right: str) -> bool:
+        a, b = run.lets[left], run.lets[right]
+        same_form = a.dtype is b.dtype and a.array.shape == b.array.shape
+        return same_form and all(value.err is None or not value.err.any() for value in (a, b))
+
+    return case.program.main is not None and same_route(case.program.main, claim.left, claim.right, is_exact)
 
 
 def _separated(left: Traced, right: Traced, run: Trace) -> bool:

@@ -76,7 +76,7 @@ def judge(refs: References, outcome: Outcome) -> Verdict:
         follow[verdict.serial] = verdict.choice
     if isinstance(verdict, Disagree):
         return verdict
-    claimed = judge_claims(refs.case.claims, run, outcome)
+    claimed = judge_claims(refs.case, run, outcome)
     if isinstance(claimed, Disagree) or isinstance(verdict, Agree):
         return claimed or verdict
     return verdict

@@ -6,12 +6,11 @@ Nothing here draws. A program built here is not checked here either: the tests r
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from compiler.recipes import Recipe
 from compiler.syntax import Apply, AttrValue, Block, Expr, Fn, Let, Name, Placeholder, Program
 from compiler.types import TensorType
-from oracles.case import Case, Claim
+from oracles.case import Case, Claim, Relation
 
 Operand = Expr | str
 
@@ -74,7 +73,7 @@ class Script:
         self.fns.setdefault(fn.name, fn)
         self.lets.append(Let(names, op(fn.name, *(instead.get(p.name, p.name) for p in fn.params))))
 
-    def claim(self, left: str, relation: Literal["==", "!="], right: str) -> None:
+    def claim(self, left: str, relation: Relation, right: str) -> None:
         self.claims.append(Claim(left, relation, right))
 
     def results(self) -> tuple[str, ...]:

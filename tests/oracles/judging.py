@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from compiler.parser import parse
-from oracles.case import Case, Claim
+from oracles.case import Case, Claim, Relation
 from oracles.engine import Array, Observation
 from oracles.verdict import Disagree, Undecided, Verdict
 from tests.oracles.schedules import run_schedule
@@ -19,7 +20,7 @@ Inputs = Mapping[str, Array]
 def case(text: str, *claims: str) -> Case:
     """A case of the program in `text`; claims as in a header."""
     parts = [claim.split() for claim in claims]
-    relations = [Claim(left, "==" if relation == "==" else "!=", right) for left, relation, right in parts]
+    relations = [Claim(left, cast("Relation", relation), right) for left, relation, right in parts]
     return Case(parse(text), claims=tuple(relations))
 
 

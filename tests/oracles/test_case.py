@@ -148,7 +148,7 @@ def cases(draw: st.DrawFn) -> Case:
         shape = tuple(draw(st.lists(st.integers(1, 3), max_size=3)))
         lets.append(Let((name,), Placeholder(TensorType(dtype, shape))))
         made[name] = draw(recipes(dtype, math.prod(shape)))
-    relations: st.SearchStrategy[Any] = st.sampled_from(["==", "!="])
+    relations: st.SearchStrategy[Any] = st.sampled_from(["==", "!=", "==="])
     return Case(
         program=Program((), Block(tuple(lets), (Name(names[0]),))),
         recipes=made,
@@ -211,7 +211,8 @@ REFUSED = {
     HEADER + "// expect: agrees\n" + PROGRAM: "c.kina:2: `agrees` is no expectation; write `agree`, `error[code]` or",
     HEADER + "// expect: fails run/crash, x\n" + PROGRAM: "c.kina:2: `fails run/crash, x` is no expectation",
     HEADER + "// expect: fails a/b/c/d\n" + PROGRAM: "c.kina:2: `fails a/b/c/d` is no expectation",
-    HEADER + "// claim: y = a\n" + PROGRAM: "c.kina:2: `y = a` is no claim; write `a == b` or `a != b`",
+    HEADER + "// claim: y = a\n" + PROGRAM: "c.kina:2: `y = a` is no claim; write `a == b`, `a === b` or `a != b`",
+    HEADER + "// claim: y ==== a\n" + PROGRAM: "c.kina:2: `y ==== a` is no claim",
     HEADER + "// claim: y == aa\n" + PROGRAM: "c.kina:2: `aa` is no let of @main; did you mean `a`?",
     HEADER + "// claim: f == y\n" + PROGRAM: "c.kina:2: `f` is no let of @main; bind it",
     "// inputs: x = zeros\n" + PROGRAM: "c.kina:1: input `ids` has no recipe; add `// inputs: ids = ",
