@@ -40,8 +40,11 @@ SUMS = frozenset({"matmul", "sum"})
 
 
 def tensor(array: Array) -> Tensor:
-    """A tensor of the array's own memory where that may be written to (torch warns otherwise), else of a copy."""
-    return torch.from_numpy(array if array.flags.writeable else array.copy())
+    """A tensor of the array's own memory where that may be written to (torch warns otherwise), else of a copy.
+
+    A result of rank 0 is a scalar to NumPy, which torch does not take: it is among those that cannot be written to.
+    """
+    return torch.from_numpy(array if array.flags.writeable else np.array(array))
 
 
 @dataclass(slots=True, eq=False)
