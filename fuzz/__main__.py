@@ -26,7 +26,7 @@ from fuzz.corpus import CorpusError
 from fuzz.display import duration, showing, summary
 from fuzz.minimize import minimize
 from fuzz.nursery import SandboxError
-from fuzz.report import stats_words, trial_words
+from fuzz.report import reach_table, reach_words, stats_words, trial_words, uses_of
 from fuzz.sandbox import Sandbox
 from fuzz.store import Store, StoreError
 from fuzz.trial import Trial, try_case
@@ -186,7 +186,10 @@ def _unmet(sandbox: Sandbox, folder: Path, path: Path) -> list[str]:
 
 
 def _stats(options: argparse.Namespace) -> int:
-    print(stats_words(store.read(options.run)))
+    snapshot, console = store.read(options.run), Console()
+    uses = uses_of(snapshot)
+    _say(console, f"{stats_words(snapshot)}\n{reach_words(uses)}")
+    console.print(reach_table(uses), highlight=False)
     return 0
 
 

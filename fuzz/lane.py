@@ -27,15 +27,16 @@ from compiler.recipes import KINDS
 from compiler.syntax import Apply, walk_block
 from fuzz import wire
 from fuzz.generate.draw import draw_cases
-from fuzz.generate.storylm import storylm_cases
+from fuzz.generate.families import CASES
 from fuzz.minimize import minimize
 from fuzz.nursery import SandboxError
 from fuzz.process import die_with_parent
+from fuzz.reach import uses
 from fuzz.sandbox import Sandbox
 from fuzz.store import Place
 from fuzz.trial import Trial, try_case
 from oracles.case import Case, parse_case, print_case
-from oracles.verdict import Signature, Undecided
+from oracles.verdict import Agree, Signature, Undecided
 
 CASES_OF_A_PROGRAM = 2  # the drawn one and `with_other_numbers`
 
@@ -90,7 +91,7 @@ def _draw(lane: _Lane, batch: int, skip: int, seed: int, count: int, text: str) 
         _judge(lane, Place(batch, skip), parse_case(text, f"{batch}.{skip}"), 0.0)
         skip += 1
     began = time.perf_counter()
-    programs = draw_cases(storylm_cases(), seed, count)
+    programs = draw_cases(CASES, seed, count)
     cases = [case for program in programs for case in (program, with_other_numbers(program))]
     drawing = (time.perf_counter() - began) / max(1, len(cases))
     for position in range(skip, len(cases)):
@@ -143,6 +144,8 @@ def _counts(drawn: Case, trial: Trial, drawing: float) -> Counter[tuple[str, str
     for block in (*(fn.body for fn in program.fns), *filter(None, (program.main,))):
         callees = (expr.callee for expr in walk_block(block) if isinstance(expr, Apply))
         counts.update(("op", callee) for callee in callees if program.fn(callee) is None)
+    if any(isinstance(verdict, Agree) for verdict in trial.verdicts.values()):
+        counts.update(("use", str(use)) for use in uses(program))
     seconds = {"draw": drawing} | trial.seconds
     counts.update({("microseconds", stage): round(1e6 * value) for stage, value in seconds.items()})
     return counts

@@ -1,14 +1,19 @@
-"""Verdicts and a run's reach in words, for people: what `check`, `replay` and `stats` print.
+"""Verdicts and a run's reach, for people: what `check`, `replay` and `stats` print.
 
-The live display and the summary of a campaign are `display`'s.
+The live display and the summary of a campaign are `display`'s; which uses there are, `reach`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rich.table import Table
+from rich.text import Text
+
+from compiler.types import DTYPES
 from fuzz.display import finding_line, share, time_shares
+from fuzz.reach import RANKS, Use, accepted
 from fuzz.store import Snapshot
 from fuzz.trial import Trial
 from oracles.verdict import Agree, Disagree, Undecided, Verdict
@@ -49,6 +54,56 @@ def stats_words(snapshot: Snapshot) -> str:
     lines.append(f"time: {time_shares(snapshot.of('microseconds'))}")
     lines += [f"{len(snapshot.findings)} findings:", *(f"  {finding_line(finding)}" for finding in snapshot.findings)]
     return "\n".join(lines)
+
+
+def uses_of(snapshot: Snapshot) -> dict[Use, int]:
+    """In how many cases of a run each use was judged."""
+    return {Use.parse(name): n for name, n in snapshot.of("use").items()}
+
+
+def reach_table(counts: Mapping[Use, int]) -> Table:
+    """Rows of `reach` × dtypes; in each cell the ranks that were judged as digits, a dot for each that never was.
+
+    A rank that the checker does not accept is left blank. "cases": where the row was judged in its commonest use.
+    """
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for heading in ("", *DTYPES):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("cases", justify="right")
+    for what in dict.fromkeys(use.what for use in sorted(accepted())):
+        cells = [_cell([Use(what, dtype, rank) for rank in RANKS], counts) for dtype in DTYPES]
+        most = max((n for use, n in counts.items() if use.what == what), default=0)
+        table.add_row(what, *cells, str(most))
+    return table
+
+
+def reach_words(counts: Mapping[Use, int]) -> str:
+    """How much of the language was judged, what never was in any way, and how to read `reach_table`."""
+    there = accepted()
+    reached = there & counts.keys()
+    rows = sorted({use.what for use in there} - {use.what for use in reached})
+    dtypes = [dtype for dtype in DTYPES if dtype not in {use.dtype for use in reached}]
+    return "\n".join(
+        [
+            f"op × dtype × rank: {len(reached)} of {len(there)} that the checker accepts were judged"
+            f" ({share(len(reached), len(there))}); the tests compile and judge each once",
+            f"  never in any dtype: {', '.join(rows) or 'none'}",
+            f"  never in any op: {', '.join(dtypes) or 'none'}",
+            "  below: a digit is a rank that was judged, a dot one that never was, a blank one that is refused",
+        ]
+    )
+
+
+def _cell(ranks: Sequence[Use], counts: Mapping[Use, int]) -> Text:
+    text = Text()
+    for use in ranks:
+        if use not in accepted():
+            text.append(" ")
+        elif use in counts:
+            text.append(str(use.rank), "green")
+        else:
+            text.append("·", "red")
+    return text
 
 
 def _columns(counts: Mapping[str, int]) -> list[str]:

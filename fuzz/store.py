@@ -85,7 +85,8 @@ def read(folder: Path) -> Snapshot:
     """What is recorded in a run folder, a campaign at work or not. Raises `StoreError`."""
     path = folder / "run.sqlite"
     if not path.is_file():
-        raise StoreError(f"{folder}: no run is recorded there")
+        how = f"python -m fuzz run --time 60s --run {folder}"
+        raise StoreError(f"{folder}: no run is recorded there; `{how}` records one")
     try:
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
         with contextlib.closing(db):

@@ -16,7 +16,8 @@ Bound = tuple[Expr, int]  # what a let binds, and the place of the name in it
 def same_route(main: Block, left: str, right: str, is_exact: Callable[[str, str], bool]) -> bool:
     """Whether both lets apply the same fns and ops, in the same way, to what is exact or the same value.
 
-    `is_exact(a, b)`: both lets are exact and of one type; how they came about does not matter. Both names are bound.
+    `is_exact(a, b)`: both lets are of one type, and no rounding is in them; how they came about does not matter. Both
+    names are bound.
     """
     bound = {name: (let.value, at) for let in main.lets for at, name in enumerate(let.names)}
     todo: list[tuple[Expr, Expr]] = [(Name(left), Name(right))]

@@ -9,17 +9,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
+from hypothesis.strategies import DrawFn, SearchStrategy
 
 from compiler.recipes import Recipe
 from compiler.syntax import Fn
+from compiler.types import DType
 from fuzz.generate.build import Script, op
-from fuzz.generate.model import Attention, Dims, Style, greedy_one, last_logits
+from fuzz.generate.model import WEIGHTS, Attention, Dims, Style, greedy_one, last_logits
+from fuzz.generate.values import SCALES, normal, plain, prompts, scales, seeded, weights
 
 SELDOM = st.sampled_from((False, False, False, True))
+OFTEN = st.sampled_from((True, True, True, False))
+CAUSAL = st.just(Recipe("causal"))
+MASKS = st.sampled_from([Recipe("causal")] * 8 + [Recipe("zeros"), Recipe("normal", 5)])
+MOST_FNS = st.sampled_from((1,) * 9 + (2,) * 8 + (3,) * 3 + (5,))
+BATCHES, HEADS, HEAD_DIMS = (st.sampled_from(sizes) for sizes in ((1, 2, 3), (1, 2, 2, 3), (1, 2, 2, 3, 4)))
+VOCABS = st.sampled_from((0, 0, 2, 5, 8, 9))  # 0: as many classes as the model is wide
+NOISE = normal(*SCALES)
+CACHES = NOISE | seeded("exact") | plain("iota", "ones")
 EXTRAS = ("", "", "", "ids", "past", "again", "view")
 EVEN_FLAGS = ("nested", "explicit", "flat")
-SELDOM_FLAGS = ("keys_twice", "rank3", "turned", "scale_query", "scale_literal", "signs")
+SELDOM_FLAGS = ("keys_twice", "rank3", "turned", "scale_query", "scale_literal", "signs", "zeros")
 
 
 def _style(heads: int, tails: int, extra: str) -> Style:
@@ -53,7 +63,7 @@ class Host:
     mask: Recipe
     most_fns: int
     script: Script = field(default_factory=Script)
-    fns: dict[tuple[int, int], Fn] = field(default_factory=dict)
+    fns: dict[tuple[int, int, int], Fn] = field(default_factory=dict)
 
     def room(self, fns: int) -> bool:
         """Whether so many fns with attention may be added."""
@@ -61,7 +71,26 @@ class Host:
 
     def has_room_after(self, past: int) -> bool:
         """Whether the decode step after `past` positions is there or may be added."""
-        return (0, past) in self.fns or self.room(1)
+        return (0, past, 0) in self.fns or self.room(1)
+
+    def prompt(self, lengths: set[int]) -> tuple[str, int]:
+        """A prompt of one of the lengths; those that equal another size of the model are as likely as all others."""
+        sizes = lengths & {self.dims.head_dim, self.dims.width, self.dims.batch}
+        choices = (*sorted(lengths), *sorted(sizes) * (len(lengths) // len(sizes or lengths)))
+        length = self.draw(st.sampled_from(choices))
+        return self.ids("prompt", length), length
+
+    def ids(self, name: str, length: int) -> str:
+        """Ids that are an input, [B, length]."""
+        ids = self.dims.ids(length)
+        return self.script.input(name, ids, self.draw(prompts(ids.size, self.dims.vocab)))
+
+    def given(self, length: int) -> State:
+        """A cache that is an input: whoever made it. So may be a row of logits, by the name that it gets here."""
+        k, v = self.draw(CACHES), self.draw(CACHES)
+        names = self.script.input("k_given", self.dims.keys(length), k), "v_given"
+        self.script.input("v_given", self.dims.values(length), v)
+        return State(*names, "row_given", length, 1)
 
     def slice(self, name: str, value: str, axis: int, start: int, stop: int) -> str:
         return self.script.let(name, op("slice", value, axis=axis, start=start, stop=stop))
@@ -80,6 +109,10 @@ class Host:
         cache = {"k_past": past.k, "v_past": past.v} if past else {}
         return self._attend(tag, past, 1, {"ids": token, **cache, **(instead or {})})
 
+    def decode_buffers(self, tag: str, token: str, past: State, capacity: int) -> State:
+        """One token after the live positions of the buffers `past`, which hold `capacity` positions."""
+        return self._attend(tag, past, 1, {"ids": token, "k_past": past.k, "v_past": past.v}, capacity)
+
     def row(self, state: State) -> str:
         """The logits of the last position, [B, 1, V]."""
         if state.rows == 1:
@@ -92,7 +125,11 @@ class Host:
 
     def greedy(self, name: str, state: State) -> str:
         """The class that follows, [B, 1]: by a compiled fn, or by the host."""
-        row = self.row(state)
+        return self.best(name, self.row(state))
+
+    def best(self, name: str, row: str) -> str:
+        """The greatest class of a row of logits. It is shown: at a near-tie the references follow what they see."""
+        self.script.shown.append(name)
         if self.draw(SELDOM):
             return self.script.let(name, op("argmax", row, axis=2))
         self.script.call(greedy_one(self.dims), (name,), {"row": row})
@@ -110,23 +147,50 @@ class Host:
         v = self.slice(f"v{tag}", state.v, 2, start, stop)
         return State(k, v, state.z, stop - start, 0)
 
+    def same_bits(self, *pairs: tuple[str, str]) -> None:
+        """Claims of equality bit by bit: what one fn made of the same numbers."""
+        for left, right in pairs:
+            self.script.claim(left, "===", right)
+
     def same(self, *pairs: tuple[str, str]) -> None:
         """Claims of equality, less what is equal by name."""
         for left, right in pairs:
             if left != right:
                 self.script.claim(left, "==", right)
 
-    def _attend(self, tag: str, past: State | None, new: int, instead: dict[str, str]) -> State:
-        fn = self._fn(new, past.length if past else 0, "mask" in instead)
+    def _attend(self, tag: str, past: State | None, new: int, instead: dict[str, str], capacity: int = 0) -> State:
+        fn = self._fn(new, past.length if past else 0, "mask" in instead, capacity)
         length = new + (past.length if past else 0)
         k, v, z = (f"{letter}{tag}{length}" for letter in "kvz")
         extras = (f"extra{tag}{length}",) if len(fn.results) > 3 else ()
         self.script.call(fn, (k, v, z, *extras), instead)
         return State(k, v, z, length, new)
 
-    def _fn(self, new: int, past: int, masked: bool) -> Fn:
-        key = (new if masked else 0, past)
+    def _fn(self, new: int, past: int, masked: bool, capacity: int) -> Fn:
+        key = (new if masked else 0, past, capacity)
         if key not in self.fns:
-            name = f"prefill_{new}" if masked else f"decode_s{past}" if past else "decode_self"
-            self.fns[key] = Attention(self.dims, self.draw(STYLES), new, past, masked).fn(name)
+            decode = f"tmax_s{past}" if capacity else f"decode_s{past}" if past else "decode_self"
+            name = f"prefill_{new}" if masked else decode
+            self.fns[key] = Attention(self.dims, self.draw(STYLES), new, past, masked, capacity).fn(name)
         return self.fns[key]
+
+
+@st.composite
+def hosts(
+    draw: DrawFn,
+    dtype: DType,
+    masks: SearchStrategy[Recipe] = MASKS,
+    batches: SearchStrategy[int] = BATCHES,
+    finite: bool = False,
+) -> Host:
+    """A model with its weights. Dims coincide more often than not: a square operand hides what a rectangle shows."""
+    batch, heads, head_dim = draw(batches), draw(HEADS), draw(HEAD_DIMS)
+    vocab = draw(VOCABS) or max(2, heads * head_dim)
+    scale, divides = draw(scales(head_dim, dtype))
+    dims = Dims(batch, heads, head_dim, vocab, scale, divides, dtype)
+    host = Host(draw, dims, draw(masks), draw(MOST_FNS))
+    host.script.input("scale", dims.of(1, 1, 1, 1), Recipe("fill", values=(scale,)))
+    recipes = draw(weights(dims.width, dtype, finite))
+    for name in WEIGHTS:
+        host.script.input(name, dims.weight(name), recipes[name])
+    return host

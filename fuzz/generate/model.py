@@ -63,18 +63,23 @@ class Style:
     scale_query: bool = False  # scale q, not the scores
     scale_literal: bool = False  # the scale is a constant of the fn
     signs: bool = False  # a - (-b) for a + b
+    zeros: bool = False  # what is free of a buffer is a constant, not what a `pad` leaves
     extra: str = ""  # one result more: "ids" or "past" (an argument as it came), "again" (the same value twice), "view"
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """One fn to build: `new` positions after `past` cached ones."""
+    """One fn to build: `new` positions after `past` cached ones.
+
+    With a `capacity`, the cache comes and goes in buffers of so many positions, the live ones first, zeros behind them.
+    """
 
     dims: Dims
     style: Style
     new: int
     past: int
     masked: bool
+    capacity: int = 0
 
     @property
     def total(self) -> int:
@@ -94,12 +99,15 @@ class Attention:
         mixed = body.step("mixed", self._times(body.step("merged", merged), "wo", self.dims.width))
         logits = body.let("logits", self._times(body.step("hidden", self._plus(x, mixed)), "lm_head", self.dims.vocab))
         extra, extra_types = self._extra(keys, logits)
-        types = (self.dims.keys(self.total), self.dims.values(self.total), self.dims.of(*rows, self.dims.vocab))
-        return Fn(name, self._params(), types + extra_types, body.block(keys, values, logits, *extra))
+        held = self.capacity or self.total
+        types = (self.dims.keys(held), self.dims.values(held), self.dims.of(*rows, self.dims.vocab))
+        stored = (self._stored(body, keys, 3), self._stored(body, values, 2))
+        return Fn(name, self._params(), types + extra_types, body.block(*stored, logits, *extra))
 
     def _params(self) -> tuple[Param, ...]:
         dims = self.dims
-        cache = (("k_past", dims.keys(self.past)), ("v_past", dims.values(self.past))) if self.past else ()
+        held = self.capacity or self.past
+        cache = (("k_past", dims.keys(held)), ("v_past", dims.values(held))) if held else ()
         mask = (("mask", dims.of(1, 1, self.new, self.total)),) if self.masked else ()
         scale = () if self.style.scale_literal else (("scale", dims.of(1, 1, 1, 1)),)
         weights = tuple((name, dims.weight(name)) for name in WEIGHTS)
@@ -111,7 +119,7 @@ class Attention:
             case "ids":
                 return (Name("ids"),), (dims.ids(self.new),)
             case "past" if self.past:
-                return (Name("k_past"),), (dims.keys(self.past),)
+                return (Name("k_past"),), (dims.keys(self.capacity or self.past),)
             case "again":
                 return (logits,), (dims.of(dims.batch, self.new, dims.vocab),)
             case "view":
@@ -142,8 +150,22 @@ class Attention:
         new_values = self._project(body, "v_new", "wv", (0, 2, 1, 3))
         if not self.past:
             return body.let("k", new_keys), body.let("v", new_values)
-        keys = body.let("k", op("concat", "k_past", new_keys, axis=3))
-        return keys, body.let("v", op("concat", "v_past", new_values, axis=2))
+        keys = body.let("k", op("concat", self._live("k_past", 3), new_keys, axis=3))
+        return keys, body.let("v", op("concat", self._live("v_past", 2), new_values, axis=2))
+
+    def _live(self, buffer: str, axis: int) -> Expr:
+        return op("slice", buffer, axis=axis, start=0, stop=self.past) if self.capacity else Name(buffer)
+
+    def _stored(self, body: Body, value: Name, axis: int) -> Name:
+        """The live positions as they go: in a buffer, zeros behind them, by a `pad` or after a constant."""
+        free = self.capacity - self.total
+        if not self.capacity:
+            return value
+        if not self.style.zeros or not free:
+            return body.let(f"{value.id}_buffer", op("pad", value, axis=axis, low=0, high=free))
+        zeros = self.dims.keys(free) if axis == 3 else self.dims.values(free)
+        constant = Literal(zeros, (0.0,) * zeros.size)
+        return body.let(f"{value.id}_buffer", op("concat", value, constant, axis=axis))
 
     def _probs(self, body: Body, query: Expr, keys: Name) -> Expr:
         dims = self.dims
@@ -178,6 +200,17 @@ class Attention:
 
     def _plus(self, left: Expr, right: Expr) -> Apply:
         return op("sub", left, op("neg", right)) if self.style.signs else op("add", left, right)
+
+
+def sample_row(dims: Dims, turned: bool) -> Fn:
+    """`(row [B, 1, V], u [B, 1, V], temperature [1, 1]) -> [B, 1]`, Gumbel-max; `turned`: the noise goes first."""
+    row = dims.of(dims.batch, 1, dims.vocab)
+    body = Body()
+    scaled = body.let("scaled", op("div", "row", bare("temperature")))
+    gumbel = body.let("gumbel", op("neg", op("log", op("neg", op("log", "u")))))
+    noisy = op("add", gumbel, scaled) if turned else op("add", scaled, gumbel)
+    params = (Param("row", row), Param("u", row), Param("temperature", dims.of(1, 1)))
+    return Fn("sample_row", params, (dims.ids(1),), body.block(op("argmax", noisy, axis=2)))
 
 
 def last_logits(dims: Dims, length: int, name: str) -> Fn:

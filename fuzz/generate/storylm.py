@@ -1,4 +1,4 @@
-"""StoryLM cases: the host loop of a prefill, the handoff and some decode steps, with what must and must not agree.
+"""Handoffs: the host loop of a StoryLM prefill and some decode steps, with what must and must not agree.
 
 A case starts a cache in one of five ways (`STARTS`) and decodes greedily. Then it may compare with a full causal
 forward on the same ids, which may in turn be a second prefill that decoding goes on from, and with mistakes that must
@@ -6,7 +6,7 @@ show (`MISTAKES`). The fns are those of `fuzz.generate.model`, one per length as
 `fuzz.generate.values`.
 
 Compiling is what a campaign pays for, a tenth of a second and more for each fn with attention: so each case has a
-budget of such fns (`MOST_FNS`), and what does not fit is left out. Two fns make a handoff, three also a full forward,
+budget of such fns (`host.MOST_FNS`), and what does not fit is left out. Two make a handoff, three also a full forward,
 a sequential prefill or a mistake of lengths; a second prefill that goes on needs four or five.
 """
 
@@ -18,22 +18,14 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from compiler.recipes import Recipe
 from compiler.types import F32, DType
 from fuzz.generate.build import op
-from fuzz.generate.host import SELDOM, Host, State
-from fuzz.generate.model import WEIGHTS, Dims
-from fuzz.generate.values import SCALES, changed, normal, plain, prompts, scales, seeded, weights
+from fuzz.generate.host import NOISE, OFTEN, SELDOM, Host, State, hosts
+from fuzz.generate.model import WEIGHTS
+from fuzz.generate.values import changed, plain, seeded
 from oracles.case import Case
 
-OFTEN = st.sampled_from((True, True, True, False))
-MASKS = st.sampled_from([Recipe("causal")] * 8 + [Recipe("zeros"), Recipe("normal", 5)])
-MOST_FNS = st.sampled_from((1,) * 9 + (2,) * 8 + (3,) * 3 + (5,))
-BATCHES, HEADS, HEAD_DIMS = (st.sampled_from(sizes) for sizes in ((1, 2, 3), (1, 2, 2, 3), (1, 2, 2, 3, 4)))
-VOCABS = st.sampled_from((0, 0, 2, 5, 8, 9))  # 0: as many classes as the model is wide
-NOISE = normal(*SCALES)
 ROWS = seeded("exact") | seeded("exact") | plain("ones", "zeros", "iota")
-CACHES = NOISE | seeded("exact") | plain("iota", "ones")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +50,7 @@ def storylm_cases(dtype: DType = F32) -> SearchStrategy[Case]:
 
 @st.composite
 def _cases(draw: DrawFn, dtype: DType) -> Case:
-    host = draw(_hosts(dtype))
+    host = draw(hosts(dtype))
     name = draw(NAMES[host.most_fns])
     run = STARTS[name][-1](host, draw)
     if run.full or (run.ids and host.room(1) and draw(OFTEN)):
@@ -67,31 +59,8 @@ def _cases(draw: DrawFn, dtype: DType) -> Case:
     if mistake is not None:
         mistake(host, run, draw)
     last = run.states[-1]
-    host.script.shown += [run.chosen, last.z, *draw(st.sampled_from(([last.k, last.v], ["scale"], [last.z])))]
+    host.script.shown += [last.z, *draw(st.sampled_from(([last.k, last.v], ["scale"], [last.z])))]
     return host.script.case(f"StoryLM, {name}, {run.states[0].length} + {len(run.states) - 1} positions")
-
-
-@st.composite
-def _hosts(draw: DrawFn, dtype: DType) -> Host:
-    """A model with its weights. Dims coincide more often than not: a square operand hides what a rectangle shows."""
-    batch, heads, head_dim = draw(BATCHES), draw(HEADS), draw(HEAD_DIMS)
-    vocab = draw(VOCABS) or max(2, heads * head_dim)
-    scale, divides = draw(scales(head_dim, dtype))
-    dims = Dims(batch, heads, head_dim, vocab, scale, divides, dtype)
-    host = Host(draw, dims, draw(MASKS), draw(MOST_FNS))
-    host.script.input("scale", dims.of(1, 1, 1, 1), Recipe("fill", values=(scale,)))
-    recipes = draw(weights(dims.width))
-    for name in WEIGHTS:
-        host.script.input(name, dims.weight(name), recipes[name])
-    return host
-
-
-def _prompt(host: Host, draw: DrawFn, lengths: set[int]) -> tuple[str, int]:
-    """A prompt of one of the lengths; those that equal another size of the model are as likely as all others."""
-    sizes = lengths & {host.dims.head_dim, host.dims.width, host.dims.batch}
-    length = draw(st.sampled_from((*sorted(lengths), *sorted(sizes) * (len(lengths) // len(sizes or lengths)))))
-    ids = host.dims.ids(length)
-    return host.script.input("prompt", ids, draw(prompts(ids.size, host.dims.vocab))), length
 
 
 def _generate(host: Host, state: State, prompt: str, steps: int) -> Run:
@@ -102,20 +71,19 @@ def _generate(host: Host, state: State, prompt: str, steps: int) -> Run:
         if host.room(1):
             ids.append(token)
             states.append(host.decode("", token, states[-1]))
-            host.script.shown.append(token)
             token = host.greedy(f"t{states[-1].length}", states[-1])
     return Run(states, ids, ids[min(1, len(ids) - 1)], token)
 
 
 def _self_start(host: Host, draw: DrawFn) -> Run:
     """The first token attends to itself (Section 20)."""
-    prompt, _ = _prompt(host, draw, {1})
+    prompt, _ = host.prompt({1})
     return _generate(host, host.decode("", prompt, None), prompt, draw(st.sampled_from((1, 1, 2, 3))))
 
 
 def _parallel(host: Host, draw: DrawFn) -> Run:
     """Prefill, handoff, decode (Section 21)."""
-    prompt, length = _prompt(host, draw, {1, 2, 3, 4, 5})
+    prompt, length = host.prompt({1, 2, 3, 4, 5})
     return _generate(host, host.prefill("", prompt, length), prompt, draw(st.sampled_from((1, 1, 1, 2))))
 
 
@@ -125,12 +93,9 @@ def _given(host: Host, draw: DrawFn) -> Run:
     A row that is given is exact, so that its ties are; those of computed logits may be broken by their rounding.
     """
     length = draw(st.sampled_from((1, 2, 3, 4)))
-    cache = draw(st.tuples(CACHES, CACHES))
-    k = host.script.input("k_given", host.dims.keys(length), cache[0])
-    v = host.script.input("v_given", host.dims.values(length), cache[1])
-    before = State(k, v, "row_given", length, 1)
+    before = host.given(length)
     if draw(st.booleans()):
-        token, _ = _prompt(host, draw, {1})
+        token, _ = host.prompt({1})
     else:
         host.script.input("row_given", host.dims.of(host.dims.batch, 1, host.dims.vocab), draw(ROWS))
         token = host.greedy(f"t{length}", before)
@@ -144,7 +109,7 @@ def _given(host: Host, draw: DrawFn) -> Run:
 
 def _last_again(host: Host, draw: DrawFn) -> Run:
     """The last position of a prompt decoded on the cache of those before: what the prefill made of it, once more."""
-    prompt, length = _prompt(host, draw, {2, 3, 4, 5})
+    prompt, length = host.prompt({2, 3, 4, 5})
     full = host.prefill("_full", prompt, length)
     before = host.cut("_head", full, 0, length - 1)
     last = host.slice("token", prompt, 1, length - 1, length)
@@ -154,7 +119,7 @@ def _last_again(host: Host, draw: DrawFn) -> Run:
 
 def _sequential(host: Host, draw: DrawFn) -> Run:
     """The decode step over the prompt, which must leave what the parallel prefill leaves, and go on as it goes on."""
-    prompt, length = _prompt(host, draw, {2, 3} if host.most_fns > 3 else {2})
+    prompt, length = host.prompt({2, 3} if host.most_fns > 3 else {2})
     tokens = [host.slice(f"prompt{at}", prompt, 1, at, at + 1) for at in range(length)]
     state = host.decode("", tokens[0], None)
     for token in tokens[1:]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from compiler.recipes import Recipe
-from compiler.types import DType, round_to
+from compiler.types import BF16, F16, F32, DType, round_to
 from fuzz.generate.model import WEIGHTS
 
 Weights = dict[str, Recipe]
@@ -55,9 +55,14 @@ TIES = (  # equal logits, exactly: the order of the classes alone decides the ar
     _each(normal(*SCALES), lm_head=plain("ones", "zeros")),
     _each(EXACT, embed=plain("ones"), wo=plain("ones", "zeros")),
 )
-MIXED = (
-    _each(USUAL | plain("iota", "ones", "zeros")),
+MIXED = (_each(USUAL | plain("iota", "ones", "zeros")), _each(seeded("uniform")))
+HOSTILE = (
     _each(USUAL, wv=st.sampled_from((False,) * 9 + (True,)).flatmap(lambda hostile: EDGE if hostile else USUAL)),
+)
+SMALL = (  # F16 ends at 65504, and a score is a sum of products of four; the bits of BF16 do not tell a large one
+    *(_each(normal(scale)) for scale in SCALES if scale <= 1),
+    DYADIC_WEIGHTS,
+    _each(normal(0.5), lm_head=plain("ones", "zeros")),
     _each(seeded("uniform")),
 )
 
@@ -70,10 +75,14 @@ def _moves(width: int) -> SearchStrategy[Weights]:
 
 
 @cache
-def weights(width: int) -> SearchStrategy[Weights]:
-    """A recipe for each of `WEIGHTS`; in two cases of five the numbers are those of an ordinary model."""
+def weights(width: int, dtype: DType = F32, finite: bool = False) -> SearchStrategy[Weights]:
+    """A recipe for each of `WEIGHTS`; in two cases of five the numbers are those of an ordinary model.
+
+    `finite`: neither infinities nor NaN, which a mask does not hide: a probability of 0 times infinity is NaN.
+    """
     regimes = (*ORDINARY, *ORDINARY, DYADIC_WEIGHTS, DYADIC_WEIGHTS, LARGE, LARGE, *TIES, _moves(width), *MIXED)
-    return st.sampled_from(regimes).flatmap(lambda regime: regime)
+    regimes += () if finite else HOSTILE
+    return st.sampled_from(SMALL if dtype in (F16, BF16) else regimes).flatmap(lambda regime: regime)
 
 
 OTHER = normal(0.5, 2.0) | EXACT

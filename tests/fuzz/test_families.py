@@ -1,0 +1,124 @@
+"""The other families of StoryLM cases: the checker takes them, their claims hold, and each reaches what it is for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+import pytest
+
+from compiler.checker import check
+from compiler.syntax import Apply
+from compiler.types import BF16, F16, F32, F64, DType
+from fuzz.generate.draw import draw_cases
+from fuzz.generate.families import CASES, FAMILIES
+from fuzz.minimize import reference_values
+from fuzz.reductions.trees import expressions
+from oracles.case import Case, parse_case, print_case
+from oracles.engine import Array
+
+COUNT = 40
+OTHERS = [name for name in FAMILIES if name != "handoff"]
+
+
+@cache
+def drawn(family: str, dtype: DType = F32, count: int = COUNT) -> tuple[Case, ...]:
+    return tuple(draw_cases(FAMILIES[family][1](dtype), 0, count))
+
+
+@cache
+def values(family: str, index: int) -> Mapping[str, Array]:
+    return reference_values(drawn(family)[index])
+
+
+def names_of(case: Case) -> set[str]:
+    assert case.program.main is not None
+    return {name for let in case.program.main.lets for name in let.names}
+
+
+def claims_of(family: str, relation: str) -> list[tuple[int, str, str]]:
+    return [
+        (index, claim.left, claim.right)
+        for index, case in enumerate(drawn(family))
+        for claim in case.claims
+        if claim.relation == relation
+    ]
+
+
+def check_reached(family: str, *beginnings: str) -> None:
+    """Some case has a let that begins so."""
+    names = set().union(*map(names_of, drawn(family)))
+    missing = [start for start in beginnings if not any(name.startswith(start) for name in names)]
+    assert not missing
+
+
+@pytest.mark.parametrize("family", OTHERS)
+@pytest.mark.parametrize("dtype", [F32, F16, BF16, F64], ids=str)
+def test_the_checker_takes_every_case_and_its_text_is_the_case(family: str, dtype: DType) -> None:
+    for case in drawn(family, dtype, COUNT if dtype is F32 else 10):
+        check(case.program)
+        assert parse_case(print_case(case)) == case
+
+
+@pytest.mark.parametrize("family", OTHERS)
+def test_equal_claims_hold(family: str) -> None:
+    """In float64 but for a rounding at each let of `@main`; overflow may make any number of either side."""
+    for index, left, right in claims_of(family, "=="):
+        a, b = values(family, index)[left], values(family, index)[right]
+        assert a.shape == b.shape
+        if np.isfinite(a).all() and abs(a).max() < 1e6:
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4, err_msg=print_case(drawn(family)[index]))
+
+
+@pytest.mark.parametrize("family", [name for name in OTHERS if name != "scratch"])
+def test_claims_of_bits_hold(family: str) -> None:
+    met = claims_of(family, "===")
+    assert len(met) > COUNT / 4
+    for index, left, right in met:
+        np.testing.assert_array_equal(values(family, index)[left], values(family, index)[right])
+
+
+def test_mistakes_show() -> None:
+    for family in ("scratch", "leak"):
+        shown = Counter(
+            bool(np.allclose(values(family, index)[left], values(family, index)[right], equal_nan=True))
+            for index, left, right in claims_of(family, "!=")
+        )
+        assert shown[False] > shown[True], family
+
+
+def test_buffers_are_reached_in_every_way() -> None:
+    check_reached("scratch", "k_prefix", "k_zeros", "k_dirty", "k_late_step", "k_buffer")
+    fns = {fn.name for case in drawn("scratch") for fn in case.program.fns}
+    assert any(name.startswith("tmax_s") for name in fns)
+    assert "to_buffers" in fns
+
+
+def test_rollouts_are_greedy_and_sampled() -> None:
+    kinds = Counter(case.why.split(", ")[1].split(" ")[0] for case in drawn("rollout"))
+    assert set(kinds) == {"greedy", "sampled"}
+    logs = [
+        e for case in drawn("rollout") for e in expressions(case.program) if isinstance(e, Apply) and e.callee == "log"
+    ]
+    assert logs
+    check_reached("rollout", "u", "buffer", "z_short", "z_later", "t_again")
+
+
+def test_future_ids_and_pads_change() -> None:
+    check_reached("leak", "ids_later", "z_kept", "z_same", "z_short", "z_again", "z_moved")
+
+
+def test_rows_are_picked_from_caches_and_prompts() -> None:
+    check_reached("batch", "prompt_rows", "k_given_rows", "z_picked", "token_rows")
+    picks = {case.recipes["picks"].values for case in drawn("batch")}
+    assert len(picks) >= 6
+
+
+def test_a_campaign_draws_every_family() -> None:
+    starts = {
+        ("buffers" if "buffers" in why else why.split(", ")[1]) for why in (c.why for c in draw_cases(CASES, 0, 80))
+    }
+    assert {"buffers", "greedy rollout", "sampled rollout", "causal non-leak"} <= starts
+    assert any(start.startswith("rows") for start in starts)
