@@ -19,7 +19,7 @@ from oracles import numpy_reference, torch_reference
 from oracles.rules import RULES
 
 ROOT = Path(__file__).parent.parent
-OWN = ("compiler", "oracles", "fuzz")
+OWN = ("compiler", "oracles", "fuzz", "bench")
 
 
 def _module(path: Path) -> str:
@@ -106,11 +106,11 @@ def check_only_in(package: str, *allowed: str) -> None:
 
 
 def test_the_compiler_knows_nothing_of_fuzzing() -> None:
-    check_never_imports(modules("compiler"), "oracles", "fuzz", "tests")
+    check_never_imports(modules("compiler"), "oracles", "fuzz", "bench", "tests")
 
 
 def test_the_oracles_know_the_language_and_not_the_compiler() -> None:
-    check_never_imports(modules("oracles"), "fuzz", "tests")
+    check_never_imports(modules("oracles"), "fuzz", "bench", "tests")
     language = {"compiler.syntax", "compiler.types", "compiler.source"}
     file_format = {"compiler.parser", "compiler.printer", "compiler.recipes"}
     more = {"oracles.case": file_format, "oracles.inputs": {"compiler.recipes"}}
@@ -120,7 +120,7 @@ def test_the_oracles_know_the_language_and_not_the_compiler() -> None:
 
 
 def test_nothing_imports_the_tests() -> None:
-    check_never_imports(modules("fuzz"), "tests")
+    check_never_imports(modules("fuzz", "bench"), "tests")
 
 
 def test_the_front_end_needs_the_standard_library_only() -> None:
@@ -133,7 +133,7 @@ def test_each_library_has_its_place() -> None:
     check_only_in("mlir", "compiler", "fuzz.engines")
     check_only_in("torch", "oracles.torch_reference", "oracles.transport", "oracles.tracing")
     check_only_in("hypothesis", "fuzz.generate")
-    check_only_in("rich", "fuzz")
+    check_only_in("rich", "fuzz", "bench")
 
 
 def test_nothing_reads_objects_from_bytes() -> None:

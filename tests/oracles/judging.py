@@ -8,11 +8,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bench.schedules import run_schedule
 from compiler.parser import parse
 from oracles.case import Case, Claim, Relation
 from oracles.engine import Array, Observation
 from oracles.verdict import Disagree, Undecided, Verdict
-from tests.oracles.schedules import run_schedule
 
 Inputs = Mapping[str, Array]
 

@@ -10,13 +10,13 @@ import pytest
 import torch
 from numpy.typing import ArrayLike
 
+from bench.graphs import FLOATS, draw_values
 from compiler.types import BF16, BOOL, F16, F32, F64, I64, DType
 from oracles import torch_reference
 from oracles.bounds import Bound, Work, parts
 from oracles.engine import Array
 from oracles.numpy_reference import TABLE, quantize
 from oracles.rules import RULES
-from tests.oracles.graphs import FLOATS, draw_values
 from tests.oracles.rulework import AXIS_1, Attrs, apply_rule, check_certain, run
 
 INF, NAN = math.inf, math.nan

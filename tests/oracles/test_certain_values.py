@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
+from bench.graphs import FLOATS
 from compiler.types import BF16, F16, F32, F64, I32, I64, DType
 from oracles.bounds import parts
 from oracles.numpy_reference import TABLE, quantize
-from tests.oracles.graphs import FLOATS
 from tests.oracles.rulework import AXIS_1, Attrs, apply_rule, check_certain, run
 
 INF, NAN = math.inf, math.nan

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench.graphs import FLOATS, VALUES, apply, draw_values
+from bench.schedules import run_schedule
 from compiler.syntax import Block, Expr, Let, Name, Placeholder, Program
 from compiler.types import BOOL, DTYPES, I32, I64, DType, TensorType
 from oracles.engine import Array, Observation
@@ -12,8 +14,6 @@ from oracles.judge import judge_lets
 from oracles.numpy_reference import NATIVE, quantize
 from oracles.rules import RULES
 from oracles.verdict import Agree, Disagree
-from tests.oracles.graphs import FLOATS, VALUES, apply, draw_values
-from tests.oracles.schedules import run_schedule
 
 N = 4
 KINDS = [kind for kind in VALUES if kind != "wide"]  # there, half of the sums overflow

@@ -8,10 +8,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from bench.graphs import FLOATS, draw_values
 from compiler.types import BF16, F16, F32, F64, DType, round_to
 from oracles.engine import Array
 from oracles.exactness import NO_QUANTUM, exact_products, exact_sums, negative_zeros, quantum
-from tests.oracles.graphs import FLOATS, draw_values
 
 
 @pytest.mark.parametrize(

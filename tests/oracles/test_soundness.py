@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 import torch
 
+from bench.graphs import FLOATS, VALUES, draw_graph, draw_inputs
+from bench.schedules import run_schedule
 from compiler.types import F32, F64, DType
 from fuzz.generate.draw import draw_cases
 from fuzz.generate.storylm import storylm_cases
@@ -27,8 +29,6 @@ from oracles.judge import judge, judge_lets, references
 from oracles.numpy_reference import NATIVE
 from oracles.rounding import LIBM_ULPS
 from oracles.verdict import Agree, Disagree
-from tests.oracles.graphs import FLOATS, VALUES, draw_graph, draw_inputs
-from tests.oracles.schedules import run_schedule
 
 SCHEDULES = 3
 

@@ -1,6 +1,6 @@
 """Small op graphs over square matrices, and values for them, drawn with a NumPy generator.
 
-For the tests of the judge alone: hundreds of programs a second, no checker, no compiler. What the campaign draws is
+For the judge alone: hundreds of programs a second, no checker, no compiler. What the campaign draws is
 `fuzz.generate`'s.
 """
 
@@ -25,6 +25,7 @@ Generator = np.random.Generator
 
 
 def apply(callee: str, *args: str | Expr, **attrs: AttrValue) -> Apply:
+    """An op on values given by name."""
     operands = tuple(Name(arg) if isinstance(arg, str) else arg for arg in args)
     return Apply(callee, operands, tuple(attrs.items()))
 
@@ -93,4 +94,5 @@ def draw_values(rng: Generator, dtype: DType, shape: tuple[int, ...], kind: str)
 
 
 def draw_inputs(rng: Generator, dtype: DType, n: int, kind: str) -> dict[str, Array]:
+    """Values for the inputs of a graph."""
     return {name: draw_values(rng, dtype, (n, n), kind) for name in INPUTS}

@@ -1,0 +1,1 @@
+"""Measurements of what the project promises, with the figures in their output. Nothing imports this but tests."""
