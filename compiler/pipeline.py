@@ -1,24 +1,25 @@
 """From MLIR on tensors to the LLVM dialect: the passes, as data, stage by stage, and running them.
 
-A pipeline is a list of passes in the order of `STAGES`; each pass runs alone, so a failure names its pass. What the
+A pipeline is the mandatory steps and, if it was drawn, optional passes among them; each pass runs alone, so a failure
+names its pass. Which passes may be added is in `compiler.passes`, how that is written in `compiler.passtext`. What the
 module means is `compiler.lowering`'s business, machine code is `compiler.backend`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby, takewhile
+from itertools import takewhile
 from typing import Literal
 
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from compiler.passes import ROWS
+from compiler.passrow import STAGES, Slot, Stage
+from compiler.passtext import Item, parse_items, print_items
 from compiler.runtime import add_runtime
-
-Stage = Literal["tensor", "buffers", "loops", "llvm"]
-STAGES: tuple[Stage, ...] = ("tensor", "buffers", "loops", "llvm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +37,19 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Passes in order, stages ascending."""
+    """Passes in order, stages ascending; `added` are those that were asked for, in the order in which they were."""
 
     passes: tuple[Pass, ...]
+    added: tuple[Item, ...] = ()
+
+    def __str__(self) -> str:
+        """The text that `parse` reads."""
+        return print_items(self.added)
 
     def until(self, last: Stage) -> Pipeline:
         """The passes up to the end of stage `last`."""
         end = STAGES.index(last)
-        return Pipeline(tuple(takewhile(lambda p: STAGES.index(p.stage) <= end, self.passes)))
+        return Pipeline(tuple(takewhile(lambda p: STAGES.index(p.stage) <= end, self.passes)), self.added)
 
 
 class PipelineError(Exception):
@@ -54,34 +60,87 @@ class PipelineError(Exception):
         self.pass_name, self.kind, self.message = pass_name, kind, message
 
 
+_HERE = "*"
+
+# The mandatory steps: at `*` the added passes of the stage, a slot's name for the choice made in it, `+` before a step
+# that only added passes may have made necessary.
+#
 # Function boundaries keep MLIR's own layouts: a slice of a parameter comes back as a view of it, as Section 21 says.
 # canonicalize drops loops of one trip, which are many here and cost LLVM most. expand-strided-metadata must come before
 # lower-affine, or a view of a function-boundary buffer cannot be converted. Memory is released by the runtime, all at
 # once, when the host has read the results: no deallocation pass is needed. buffer-loop-hoisting keeps a `while` from
 # asking for more at each trip.
-DEFAULT = Pipeline(
-    (
-        Pass("one-shot-bufferize{bufferize-function-boundaries=true}", "buffers"),
-        Pass("func.func(buffer-loop-hoisting)", "buffers"),
-        Pass("convert-linalg-to-loops", "loops"),
-        Pass("canonicalize", "loops"),
-        Pass("expand-strided-metadata", "loops"),
-        Pass("lower-affine", "loops"),
-        Pass("canonicalize", "loops"),
-        Pass("cse", "loops"),
-        Pass("convert-scf-to-cf", "llvm"),
-        Pass("convert-math-to-llvm", "llvm"),
-        Pass("convert-math-to-libm", "llvm"),
-        Pass("convert-arith-to-llvm", "llvm"),
-        Pass("convert-func-to-llvm", "llvm"),
-        Pass("convert-cf-to-llvm", "llvm"),
-        Pass("convert-index-to-llvm", "llvm"),
-        Pass("finalize-memref-to-llvm{use-generic-functions=true}", "llvm"),
-        Pass("reconcile-unrealized-casts", "llvm"),
-        Pass("kina-runtime", "llvm"),
-        Pass("kina-keep-loops", "llvm"),
+_STEPS: Mapping[Stage, tuple[str, ...]] = {
+    "tensor": (_HERE,),
+    "buffers": ("bufferize", _HERE, "func.func(buffer-loop-hoisting)"),
+    "release": (
+        "release",
+        _HERE,
+        "+buffer-deallocation-simplification",
+        "+bufferization-lower-deallocations",
+        "+convert-bufferization-to-memref",
+    ),
+    "affine": ("to-loops", _HERE, "canonicalize", "expand-strided-metadata", "lower-affine"),
+    "loops": (_HERE, "+convert-vector-to-scf", "+expand-strided-metadata", "+lower-affine", "canonicalize", "cse"),
+    "cf": ("convert-scf-to-cf", _HERE, "+convert-scf-to-cf"),
+    "llvm": (
+        "+convert-vector-to-llvm",
+        "+convert-ub-to-llvm",
+        "convert-math-to-llvm",
+        "convert-math-to-libm",
+        "convert-arith-to-llvm",
+        "convert-func-to-llvm",
+        "convert-cf-to-llvm",
+        "convert-index-to-llvm",
+        "finalize-memref-to-llvm{use-generic-functions=true}",
+        "reconcile-unrealized-casts",
+        _HERE,
+        "kina-runtime",
+        "kina-keep-loops",
+    ),
+}
+_USUAL: Mapping[str, tuple[str, ...]] = {
+    "bufferize": ("one-shot-bufferize{bufferize-function-boundaries=true}",),
+    "release": (),
+    "to-loops": ("convert-linalg-to-loops",),
+}
+_VERIFIED: tuple[Stage, ...] = ("release", "loops", "llvm")
+"""Where the usual pipeline is verified: verifying costs as much as the passes."""
+
+
+def compose(added: Sequence[Item]) -> Pipeline:
+    """The mandatory steps with `added` among them: each in its stage, in the order given, a choice in its slot."""
+    chosen = {ROWS[item.name].slot: item for item in added}
+    passes = (
+        Pass(text, stage)
+        for stage in STAGES
+        for step in _STEPS[stage]
+        for text in _texts(step, [item for item in added if item.stage == stage], chosen, bool(added))
     )
-)
+    return Pipeline(tuple(passes), tuple(added))
+
+
+def _texts(step: str, here: Sequence[Item], chosen: Mapping[Slot, Item], drawn: bool) -> Iterator[str]:
+    """The passes of one step, `here` being the stage's added ones."""
+    if step == _HERE:
+        yield from (_text(item) for item in here if not ROWS[item.name].slot)
+    elif step in _USUAL:
+        usual = _USUAL[step]
+        yield from (_text(item) for slot, item in chosen.items() if slot == step)
+        yield from () if step in chosen else usual
+    elif not step.startswith("+") or drawn:
+        yield step.removeprefix("+")
+
+
+def _text(item: Item) -> str:
+    """The pass as `mlir-opt` reads it."""
+    row = ROWS[item.name]
+    options = " ".join(filter(None, (row.fixed, *(f"{key}={value}" for key, value in item.options))))
+    text = f"{item.name}{{{options}}}" if options else item.name
+    return f"{row.nest}({text})" if row.nest else text
+
+
+DEFAULT = compose(())
 
 
 def keep_loops(module: ir.Operation) -> None:
@@ -98,27 +157,36 @@ OURS = {"kina-runtime": add_runtime, "kina-keep-loops": keep_loops}  # passes of
 
 
 def parse(text: str) -> Pipeline:
-    """The pipeline that a case names. ValueError names what it does not know."""
-    if text.strip() != "default":
-        raise ValueError(f"unknown pipeline {text.strip()!r}: the pipeline there is is 'default'")
-    return DEFAULT
+    """The pipeline that a case names. Raises `PipelineTextError`, a ValueError."""
+    return compose(parse_items(text))
 
 
-def run(module: ir.Module, pipeline: Pipeline) -> None:
-    """Transforms the module in place; raises `PipelineError`.
+def run(module: ir.Module, pipeline: Pipeline, entering: Callable[[str], None] = lambda _: None) -> None:
+    """Transforms the module in place; raises `PipelineError`. `entering` hears each pass's name before it runs.
 
-    Verifying costs as much as the passes, so it is done at the end of each stage. Where it fails, the stage's passes
-    are run anew on a copy, each with its own verification, to name the guilty one.
+    The usual pipeline is verified at the end of some stages; where that fails, the passes since the last time are run
+    anew on a copy, each with its own verification, to name the guilty one. With added passes, each one is verified.
     """
     with module.context:
-        for _, passes in groupby(pipeline.passes, lambda p: p.stage):
-            stage, before = tuple(passes), module.operation.clone()
-            for pass_ in stage:
+        for passes in _verified_together(pipeline):
+            before = module.operation.clone() if len(passes) > 1 else None
+            for pass_ in passes:
+                entering(pass_.name)
                 _transform(module.operation, pass_)
             try:
                 module.operation.verify()
             except ir.MLIRError as error:
-                raise _guilty(before, stage, str(error)) from error
+                guilty = _guilty(before, passes) if before else None
+                raise guilty or PipelineError(passes[-1].name, "invalid-ir", str(error)) from error
+
+
+def _verified_together(pipeline: Pipeline) -> Iterator[tuple[Pass, ...]]:
+    if pipeline.added:
+        yield from ((pass_,) for pass_ in pipeline.passes)
+        return
+    ends = [STAGES.index(stage) for stage in _VERIFIED]
+    for start, end in zip((-1, *ends), ends, strict=False):
+        yield tuple(pass_ for pass_ in pipeline.passes if start < STAGES.index(pass_.stage) <= end)
 
 
 def _transform(module: ir.Operation, pass_: Pass) -> None:
@@ -131,17 +199,18 @@ def _transform(module: ir.Operation, pass_: Pass) -> None:
         raise PipelineError(pass_.name, "refused", str(error).strip()) from error
 
 
-def _guilty(module: ir.Operation, passes: Sequence[Pass], message: str) -> PipelineError:
+def _guilty(module: ir.Operation, passes: Sequence[Pass]) -> PipelineError | None:
+    """The first of `passes` after which the module is invalid."""
     for pass_ in passes:
         _transform(module, pass_)
         try:
             module.verify()
         except ir.MLIRError as error:
             return PipelineError(pass_.name, "invalid-ir", str(error))
-    return PipelineError(passes[-1].name, "invalid-ir", message)
+    return None
 
 
-@lru_cache(maxsize=256)  # a manager keeps its context alive
+@lru_cache(maxsize=1024)  # a manager keeps its context alive; drawn pipelines have some hundreds of passes with options
 def _manager(context: ir.Context, text: str) -> PassManager:
     """Parsed once for each context; verifying is left to `run`, which can tell the verifier's word from the pass's."""
     manager = PassManager.parse(f"builtin.module({text})", context)

@@ -103,10 +103,11 @@ class _Clock:
         self.write_fd, self.seconds = write_fd, dict[str, float]()
         self.stage, self.since = "", time.perf_counter()
 
-    def __call__(self, stage: str, variants: tuple[str, ...]) -> None:
-        self.stop()
-        self.stage = stage
-        wire.send(self.write_fd, wire.Message("progress", {"stage": stage, "variants": variants}))
+    def __call__(self, stage: str, variants: tuple[str, ...], culprit: str = "") -> None:
+        if stage != self.stage:
+            self.stop()
+            self.stage = stage
+        wire.send(self.write_fd, wire.Message("progress", {"stage": stage, "variants": variants, "culprit": culprit}))
 
     def stop(self) -> None:
         now = time.perf_counter()

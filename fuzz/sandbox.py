@@ -25,6 +25,7 @@ from fuzz.process import last_words
 from oracles.engine import Failure, Outcome, Stage
 
 _DRAIN_SECONDS = 1.0  # a child that has answered in time may still have to push its answer through the pipe
+_START: Stage = "parse"
 _EXIT_SECONDS = 5.0  # between the end of the pipe and the end of the process
 
 _TELLING = re.compile(
@@ -140,12 +141,11 @@ class Sandbox:
     def _collect(self, request: Request, report: Report) -> None:
         """Read the child's answers into `report`; if it dies, blame the variants that were at work and replace it."""
         self._deadline = max(self._deadline, time.monotonic() + _DRAIN_SECONDS)
-        stage: Stage = "parse"
-        at_work = request.variants
+        stage, at_work, culprit = _START, request.variants, ""
         try:
             for message in self._messages():
                 if message.kind == "progress":
-                    stage, at_work = _mark(message, request)
+                    stage, at_work, culprit = _mark(message, request)
                 elif message.kind == "done":
                     report.seconds.update(_seconds(message))
                 else:
@@ -155,7 +155,7 @@ class Sandbox:
             if missing:
                 raise wire.Garbage(f"no outcome for {', '.join(sorted(missing))}")
         except (wire.TimedOut, wire.Garbage, wire.Closed) as error:
-            failure = self._failure(stage, error)
+            failure = replace(self._failure(stage, error), culprit=culprit)
             self._end_child()
             if failure.symptom == "oom" and not self._killed_before:  # somebody's kill -9, or the kernel's: ask again
                 self._killed_before = True
@@ -185,12 +185,13 @@ class Sandbox:
         return Failure(stage, "oom" if starved else "crash", "", _epitaph(words, status))
 
 
-def _mark(message: wire.Message, request: Request) -> tuple[Stage, tuple[str, ...]]:
-    """(stage, variants at work) of a progress message."""
-    variants = message.fields.get("variants")
-    if not isinstance(variants, list) or not variants:
+def _mark(message: wire.Message, request: Request) -> tuple[Stage, tuple[str, ...], str]:
+    """(stage, variants at work, what is at work) of a progress message."""
+    variants, culprit = message.fields.get("variants"), message.fields.get("culprit", "")
+    if not isinstance(variants, list) or not variants or not isinstance(culprit, str):
         raise wire.Garbage(f"not a progress mark: {message.fields}")
-    return _stage(str(message.fields.get("stage"))), tuple(_known(str(variant), request) for variant in variants)
+    known = tuple(_known(str(variant), request) for variant in variants)
+    return _stage(str(message.fields.get("stage"))), known, culprit
 
 
 def _stage(name: str) -> Stage:

@@ -2,18 +2,22 @@
 
 It has `BUILDS`, its variants grouped by what one compilation serves, and `run_case(request, progress)`, which yields
 each variant's outcome as soon as it has it. `progress(stage, variants)` is called before each stage with the variants
-that would be lost if the process died in it.
+that would be lost if the process died in it; a third argument names what is at work in the stage, a pass for example.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from oracles.engine import Array, Outcome
 
-Progress = Callable[[str, tuple[str, ...]], None]
+
+class Progress(Protocol):
+    """Told before each stage, and before each part of one that has a name: who is to blame if it never ends."""
+
+    def __call__(self, stage: str, variants: tuple[str, ...], culprit: str = "") -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

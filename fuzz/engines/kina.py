@@ -1,4 +1,4 @@
-"""The Kina compiler as an engine: three builds (JIT -O0, JIT -O2, shared object), each run stepped and whole.
+"""The Kina compiler as an engine: five builds (JIT -O0 to -O3, shared object), each run stepped and whole.
 
 Stepped: the host runs `@main` line by line. Calls of fns run compiled code; every other op runs on the host, in NumPy,
 rounded once to its dtype, as the host loops of the language's documents do. Whole: `@main` is itself compiled. Both are
@@ -22,6 +22,7 @@ from compiler import backend, pipeline
 from compiler.checker import Checked, check, signature
 from compiler.lowering import lower
 from compiler.parser import parse
+from compiler.passtext import PipelineTextError
 from compiler.source import CompileError
 from compiler.syntax import Apply, Block, Expr, Name, Program, While, inputs
 from fuzz.engines import Progress, Request
@@ -29,7 +30,8 @@ from oracles.engine import Array, Failure, Observation, Outcome, Stage
 from oracles.evaluator import Attrs, Hooks, Site, Val, apply_table, evaluate
 from oracles.numpy_reference import LIBRARY, hold, quantize
 
-BUILDS = tuple((f"{build}/stepped", f"{build}/whole") for build in ("jit-O0", "jit-O2", "so"))
+_LEVELS = {"jit-O0": 0, "jit-O1": 1, "jit-O2": 2, "jit-O3": 3}
+BUILDS = tuple((f"{build}/stepped", f"{build}/whole") for build in (*_LEVELS, "so"))
 
 _CONTEXT = ir.Context()
 _CONTEXT.enable_multithreading(False)  # a lane and its child have one core, and this process will be forked
@@ -46,41 +48,86 @@ class _Failed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What has been made of one program: the module in the LLVM dialect, and the builds asked for so far."""
+    """What one pipeline has made of a program: its module in the LLVM dialect, the builds asked for so far."""
 
-    key: tuple[str, str]
-    checked: Checked
+    pipeline: str
     module: ir.Module
     builds: dict[str, backend.Compiled] = field(default_factory=dict)
 
 
-_LATEST: list[_Made] = []
-"""At most one: the same program often comes again at once, with other inputs or for another build."""
+@dataclass(slots=True)
+class _Front:
+    """A program up to MLIR on tensors, and what was made of it last."""
+
+    text: str
+    checked: Checked
+    module: ir.Module
+    made: _Made | None = None
+
+
+_LATEST: list[_Front] = []
+"""At most one: the same program often comes again at once, with other inputs, for another build or another pipeline."""
 
 
 def run_case(request: Request, progress: Progress) -> Iterator[tuple[str, Outcome]]:
     """Each variant asked for with its outcome; what fails before a build fails for all of them."""
     try:
-        made = _made(request, progress)
+        front = _front(request, progress)
+        made = _made(front, request, progress)
     except _Failed as failed:
         yield from ((variant, failed.failure) for variant in request.variants)
         return
     for build in BUILDS:
         wanted = tuple(variant for variant in build if variant in request.variants)
         if wanted:
-            yield from _run_build(made, wanted, request.inputs, progress)
+            yield from _run_build(front.checked, made, wanted, request.inputs, progress)
 
 
-def _made(request: Request, progress: Progress) -> _Made:
-    """The request's program up to the LLVM dialect, from the latest one if it is the same."""
-    key = (_without_header(request.text), request.pipeline)
-    if not _LATEST or _LATEST[0].key != key:
-        for old in _LATEST:
-            for compiled in old.builds.values():
-                compiled.close()
-        _LATEST.clear()
-        _LATEST.append(_Made(key, *_front(request, progress)))
+def _front(request: Request, progress: Progress) -> _Front:
+    """The request's program up to MLIR on tensors: the latest one if it is the same."""
+    text = _without_header(request.text)
+    if not _LATEST or _LATEST[0].text != text:
+        forget()
+        _LATEST.append(_Front(text, *_lowered(request, progress)))
     return _LATEST[0]
+
+
+def forget() -> None:
+    """Drop all that was made of the latest program."""
+    for front in _LATEST:
+        _drop_made(front)
+    _LATEST.clear()
+
+
+def _drop_made(front: _Front) -> None:
+    for compiled in front.made.builds.values() if front.made else ():
+        compiled.close()
+    front.made = None
+
+
+def _made(front: _Front, request: Request, progress: Progress) -> _Made:
+    """What the request's pipeline makes of a copy of the program: from the last time if it is the same pipeline."""
+    if front.made is None or front.made.pipeline != request.pipeline:
+        _drop_made(front)
+        progress("passes", request.variants)
+        module = _guarded("passes", lambda: _through_passes(front.module, request, progress))
+        front.made = _Made(request.pipeline, module)
+    return front.made
+
+
+def _through_passes(tensors: ir.Module, request: Request, progress: Progress) -> ir.Module:
+    passes = pipeline.parse(request.pipeline)
+    module = _copy(tensors)
+    pipeline.run(module, passes, lambda name: progress("passes", request.variants, name))
+    return module
+
+
+def _copy(module: ir.Module) -> ir.Module:
+    with _CONTEXT, ir.Location.unknown():
+        copy = ir.Module.create()
+        for op in module.body:
+            copy.body.append(op.operation.clone())
+    return copy
 
 
 def _without_header(text: str) -> str:
@@ -90,8 +137,8 @@ def _without_header(text: str) -> str:
     return "".join(lines[start:])
 
 
-def _front(request: Request, progress: Progress) -> tuple[Checked, ir.Module]:
-    """Text to a module in the LLVM dialect."""
+def _lowered(request: Request, progress: Progress) -> tuple[Checked, ir.Module]:
+    """Text to a module on tensors."""
 
     def stage(name: Stage, work: Callable[[], T]) -> T:
         progress(name, request.variants)
@@ -99,39 +146,37 @@ def _front(request: Request, progress: Progress) -> tuple[Checked, ir.Module]:
 
     program = stage("parse", lambda: parse(request.text))
     checked = stage("check", lambda: check(program))
-    module = stage("lower", lambda: lower(checked, _CONTEXT))
-    stage("passes", lambda: pipeline.run(module, pipeline.parse(request.pipeline)))
-    return checked, module
+    return checked, stage("lower", lambda: lower(checked, _CONTEXT))
 
 
 def _run_build(
-    made: _Made, wanted: Sequence[str], given: dict[str, Array], progress: Progress
+    checked: Checked, made: _Made, wanted: Sequence[str], given: dict[str, Array], progress: Progress
 ) -> Iterator[tuple[str, Outcome]]:
     """One build, run in the modes wanted."""
     build = wanted[0].partition("/")[0]
     if build not in made.builds:
         progress("codegen", tuple(wanted))
         try:
-            made.builds[build] = _guarded("codegen", lambda: _compiled(build, made))
+            made.builds[build] = _guarded("codegen", lambda: _compiled(build, checked, made.module))
         except _Failed as failed:
             yield from ((variant, failed.failure) for variant in wanted)
             return
     for variant in wanted:
         progress("run", (variant,))
-        yield variant, _run(variant, made.checked.program, made.builds[build], given)
+        yield variant, _run(variant, checked.program, made.builds[build], given)
 
 
-def _compiled(build: str, made: _Made) -> backend.Compiled:
+def _compiled(build: str, checked: Checked, module: ir.Module) -> backend.Compiled:
     """The build's machine code. A shared object is gone from the disk as soon as it is loaded."""
-    program = made.checked.program
+    program = checked.program
     names = [*(fn.name for fn in program.fns), *(["main"] if program.main else [])]
-    signatures = {name: signature(made.checked, name) for name in names}
+    signatures = {name: signature(checked, name) for name in names}
     if build != "so":
-        return backend.compile_jit(made.module, signatures, {"jit-O0": 0, "jit-O2": 2}[build])
+        return backend.compile_jit(module, signatures, _LEVELS[build])
     with tempfile.TemporaryDirectory(prefix="build-") as directory:
         # -O0: what a shared object adds is relocation, linking and loading; optimised code is the JIT's to show, and
         # making it takes three times as long.
-        return backend.load_so(backend.build_so(made.module, Path(directory), opt_level=0), signatures)
+        return backend.load_so(backend.build_so(module, Path(directory), opt_level=0), signatures)
 
 
 def _run(variant: str, program: Program, compiled: backend.Compiled, given: dict[str, Array]) -> Outcome:
@@ -203,6 +248,8 @@ def _guarded(stage: Stage, work: Callable[[], T]) -> T:
         raise _Failed(Failure(stage, "refused", first.code, first.message)) from error
     except pipeline.PipelineError as error:
         raise _Failed(Failure("passes", error.kind, error.pass_name, str(error))) from error
+    except PipelineTextError as error:
+        raise _Failed(Failure("passes", "refused", "pipeline", str(error))) from error
     except ir.MLIRError as error:
         raise _Failed(Failure(stage, "invalid-ir", "", str(error))) from error
     except MemoryError as error:

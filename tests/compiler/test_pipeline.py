@@ -14,7 +14,8 @@ from compiler import pipeline
 from compiler.checker import check
 from compiler.lowering import PREFIX, lower
 from compiler.parser import parse
-from compiler.pipeline import DEFAULT, OURS, STAGES, Pass, Pipeline, PipelineError, Stage
+from compiler.passrow import STAGES, Stage
+from compiler.pipeline import DEFAULT, OURS, Pass, Pipeline, PipelineError
 from compiler.runtime import RELEASE
 from tests.compiler.built import EXAMPLES, example
 
@@ -60,7 +61,7 @@ def test_stages_ascend_and_until_ends_with_one() -> None:
     assert order == sorted(order)
     assert DEFAULT.until("llvm") == DEFAULT
     assert DEFAULT.until("tensor") == Pipeline(())
-    assert {pass_.stage for pass_ in DEFAULT.until("loops").passes} == {"buffers", "loops"}
+    assert {pass_.stage for pass_ in DEFAULT.until("loops").passes} == {"buffers", "affine", "loops"}
 
 
 def test_a_pass_is_named_without_its_options_and_its_nest() -> None:
@@ -105,12 +106,6 @@ def test_only_the_interfaces_are_exported() -> None:
     }
     fns = ["prefill", "last_logits", "decode_s3", "greedy_one", "main"]
     assert exported == {f"_mlir_ciface_{name}" for name in [RELEASE, *(PREFIX + fn for fn in fns)]}
-
-
-def test_parse_knows_the_default_and_names_what_it_does_not_know() -> None:
-    assert pipeline.parse("default") == pipeline.parse(" default ") == DEFAULT
-    with pytest.raises(ValueError, match="'fast'"):
-        pipeline.parse("fast")
 
 
 UNKNOWN = (

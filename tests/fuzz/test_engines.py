@@ -33,11 +33,13 @@ let pair = fn(x: tensor<F32, [2, 2], @host>) -> (tensor<F32, [2, 2], @host>, ten
 @pytest.fixture(autouse=True)
 def nothing_kept() -> None:
     """Each test compiles anew."""
-    kina._LATEST.clear()
+    kina.forget()
 
 
-def run(text: str, variants: tuple[str, ...] = VARIANTS, inputs: dict[str, Array] = INPUTS) -> dict[str, Outcome]:
-    return dict(kina.run_case(Request(text, "default", variants, inputs), lambda *_: None))
+def run(
+    text: str, variants: tuple[str, ...] = VARIANTS, inputs: dict[str, Array] = INPUTS, pipeline: str = "default"
+) -> dict[str, Outcome]:
+    return dict(kina.run_case(Request(text, pipeline, variants, inputs), lambda *_: None))
 
 
 def check_failure(outcomes: dict[str, Outcome], stage: str, symptom: str, culprit: str, words: str) -> None:
@@ -95,7 +97,11 @@ def test_callers_arrays_are_not_written() -> None:
 def test_progress_tells_what_would_be_lost() -> None:
     marks: list[tuple[str, tuple[str, ...]]] = []
     wanted = ("jit-O0/whole", "so/stepped", "so/whole")
-    for _ in kina.run_case(Request(PROGRAM, "default", wanted, INPUTS), lambda *mark: marks.append(mark)):
+
+    def progress(stage: str, variants: tuple[str, ...], culprit: str = "") -> None:
+        marks.append((stage, variants)) if not culprit else None
+
+    for _ in kina.run_case(Request(PROGRAM, "default", wanted, INPUTS), progress):
         continue
     assert [stage for stage, _ in marks] == [
         "parse",
@@ -168,21 +174,51 @@ def test_no_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def stages(text: str, inputs: dict[str, Array]) -> list[str]:
-    marks: list[str] = []
-    for _ in kina.run_case(Request(text, "default", VARIANTS[:2], inputs), lambda stage, _: marks.append(stage)):
+def marks(text: str, inputs: dict[str, Array], pipeline: str = "default") -> list[str]:
+    """The stages that were gone through, and the passes."""
+    seen: list[str] = []
+
+    def progress(stage: str, variants: tuple[str, ...], culprit: str = "") -> None:
+        seen.append(culprit or stage)
+
+    for _ in kina.run_case(Request(text, pipeline, VARIANTS[:2], inputs), progress):
         continue
-    return marks
+    return seen
+
+
+def names(text: str) -> list[str]:
+    return [pass_.name for pass_ in pipeline.parse(text).passes]
+
+
+ONCE = ["parse", "check", "lower", "passes", *names("default"), "codegen", "run", "run"]
 
 
 def test_a_program_that_comes_again_is_not_compiled_again() -> None:
-    all_stages = ["parse", "check", "lower", "passes", "codegen", "run", "run"]
-    assert stages("// inputs: x = exact seed 1\n" + PROGRAM, INPUTS) == all_stages
+    assert marks("// inputs: x = exact seed 1\n" + PROGRAM, INPUTS) == ONCE
     other = INPUTS | {"x": -INPUTS["x"]}
-    assert stages("// inputs: x = exact seed 2\n" + PROGRAM, other) == ["run", "run"]
+    assert marks("// inputs: x = exact seed 2\n" + PROGRAM, other) == ["run", "run"]
     again = run(PROGRAM, ("jit-O0/whole", "so/whole"), other)
     for outcome in again.values():
         assert isinstance(outcome, Observation)
         np.testing.assert_array_equal(outcome.lets["rows"], (2 * other["x"])[INPUTS["ids"]])
-    assert stages(PROGRAM.replace("rows + rows", "rows"), INPUTS) == all_stages
+    assert marks(PROGRAM.replace("rows + rows", "rows"), INPUTS) == ONCE
     assert len(kina._LATEST) == 1
+
+
+def test_another_pipeline_begins_with_the_program_on_tensors() -> None:
+    drawn = "default + tensor:cse + convert-linalg-to-affine-loops + affine-scalrep"
+    assert marks(PROGRAM, INPUTS) == ONCE
+    assert marks(PROGRAM, INPUTS, drawn) == ["passes", *names(drawn), "codegen", "run", "run"]
+    assert marks(PROGRAM, INPUTS, drawn) == ["run", "run"]
+    assert marks(PROGRAM, INPUTS) == ["passes", *names("default"), "codegen", "run", "run"]
+
+
+def test_a_pipeline_that_there_is_not() -> None:
+    check_failure(run(PROGRAM, pipeline="default + cze"), "passes", "refused", "pipeline", "did you mean `cse`?")
+
+
+def test_a_pipeline_that_fails_leaves_the_next_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(pipeline, "run", raising(pipeline.PipelineError("cse", "refused", "no")))
+        check_failure(run(PROGRAM, pipeline="default + tensor:cse"), "passes", "refused", "cse", "no")
+    assert isinstance(run(PROGRAM, VARIANTS[:1], pipeline="default + tensor:cse")[VARIANTS[0]], Observation)
