@@ -28,7 +28,7 @@ import math
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -149,6 +149,11 @@ def print_recipe(recipe: Recipe) -> str:
     text = f"{recipe.kind}({recipe.bound})" if "bound" in words else recipe.kind
     text += f" seed {recipe.seed}" if "seed" in words else ""
     return text + (f" scale {recipe.scale!r}" if recipe.scale != 1.0 else "")
+
+
+def with_other_numbers(recipe: Recipe) -> Recipe:
+    """Other numbers of the same kind, where the kind has a seed."""
+    return replace(recipe, seed=recipe.seed ^ 1) if "seed" in KINDS[recipe.kind].words else recipe
 
 
 def make(recipe: Recipe, tensor_type: TensorType) -> Array:

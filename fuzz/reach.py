@@ -68,19 +68,18 @@ def _accepted(op: Op, rank: int) -> Iterator[Use]:
         for others in ((2,) * rank, (2,)):
             shapes = [(2,) * rank if at == _SUBJECT.get(op.name, 0) else others for at in range(len(dtypes))]
             types = [TensorType(dtype, shape) for dtype, shape in zip(dtypes, shapes, strict=True)]
-            yield from (
-                use_of(op, types, attrs) for attrs in _attributes(op, (2,) * rank) if _accepts(op, types, attrs)
-            )
+            yield from (use_of(op, types, attrs) for attrs in attributes(op, (2,) * rank) if accepts(op, types, attrs))
 
 
-def _accepts(op: Op, types: Sequence[TensorType], attrs: Attrs) -> bool:
+def accepts(op: Op, types: Sequence[TensorType], attrs: Attrs) -> bool:
+    """Whether the op takes operands of these types, and makes a value that is not too large."""
     try:
         return not size_faults(op.infer(types, attrs))
     except Refusal:
         return False
 
 
-def _attributes(op: Op, shape: tuple[int, ...]) -> Iterator[dict[str, AttrValue]]:
+def attributes(op: Op, shape: tuple[int, ...]) -> Iterator[dict[str, AttrValue]]:
     """Attributes that the op may accept for data of a shape of twos."""
     usual: dict[str, Sequence[AttrValue]] = {
         "axis": [0],

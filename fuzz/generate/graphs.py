@@ -1,0 +1,131 @@
+"""Op graphs: typed programs of one to thirty ops over the whole language, on inputs that leave them decidable.
+
+Each program draws which ops and dtypes it may use at all, a few dims, and a regime of numbers; half of the programs
+are steered towards the pairs of ops that were seen least. Hypothesis draws one number for a case, which the generator's
+own stream of choices comes from: a choice of Hypothesis costs fifty times as much, and cases are minimised as programs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from random import Random
+from typing import TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from compiler.ops import OPS
+from compiler.syntax import Apply, Block, Expr, Fn, Let, Literal, Name, Placeholder, Program, walk_block
+from compiler.types import DTYPES, TensorType
+from fuzz.generate.blocks import MOST_RESULTS, fill, results
+from fuzz.generate.growth import Growth, Swarm, fresh, new_frame, settled
+from fuzz.generate.regimes import REGIMES
+from fuzz.generate.uses import Pool
+from fuzz.novelty import taker_of
+from fuzz.reductions.trees import rewrite
+from oracles.case import Case
+
+T = TypeVar("T")
+
+DIMS = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 11, 13)
+SIZES = (((1, 2), 8), ((3, 10), 74), ((11, 20), 14), ((21, 30), 4))
+"""How many lets are drawn, from and to, and how often."""
+
+CAPS = ((64, 8), (256, 9), (1024, 2), (4096, 1))
+"""Elements of one value at most, and how often."""
+
+DTYPE_SHARES: Mapping[str, int] = {"F32": 8, "F64": 3, "F16": 3, "BF16": 3, "I32": 3, "I64": 3, "BOOL": 2}
+RANKS = ((0, 1, 1, 2, 2, 2, 3, 3, 4, 5), (1, 2, 2, 3), (2, 3, 4), (0, 1), (3, 4, 5))
+
+
+def graph_cases(seen: Mapping[str, int] | None = None) -> SearchStrategy[Case]:
+    """Cases that the checker accepts, and whose numbers can be judged. `seen` counts features of `fuzz.novelty`.
+
+    The same `seen` and the same draw give the same case.
+    """
+    counts = dict(seen or {})
+    takers: Counter[str] = Counter()
+    for feature, times in counts.items():
+        takers[taker_of(feature)] += times
+
+    @cache  # every run of Hypothesis begins with the simplest draw, which nobody looks at
+    def simplest() -> Case:
+        return _drawn(0, counts, takers)
+
+    return st.integers(0, 2**64 - 1).map(lambda number: _drawn(number, counts, takers) if number else simplest())
+
+
+def _drawn(number: int, seen: Mapping[str, int], takers: Mapping[str, int]) -> Case:
+    rng = Random(number)  # noqa: S311 (reproducible, nothing secret)
+    steered = bool(seen) and rng.random() < 0.5
+    swarm = _swarm(rng, seen if steered else {}, takers if steered else {})
+    growth = Growth(rng, swarm, rng.randint(*_share(rng, SIZES)))
+    main = new_frame()
+    for _ in range(rng.choice((1, 2, 2, 3))):
+        type_ = TensorType(rng.choice(swarm.pool.dtypes), swarm.pool.shape(rng))
+        settled(growth, main, fresh(growth, main, type_)).used = 0
+    fill(growth, main, growth.left)
+    body = Block(tuple(main.lets), tuple(Name(value.name) for value in results(rng, main, MOST_RESULTS)))
+    return _case(growth, body, rng.choice((0.0, 0.0, 0.5)))
+
+
+def _swarm(rng: Random, seen: Mapping[str, int], takers: Mapping[str, int]) -> Swarm:
+    """What the program may use; an op that is seldom taken is the likelier one."""
+    regime = _share(rng, [(regime, regime.share) for regime in REGIMES])
+    allowed = [op for op in OPS.values() if not regime.ops or op.name in regime.ops]
+    ops = rng.sample(allowed, rng.randint(min(3, len(allowed)), len(allowed)))
+    weights = [rng.choice((0.3, 1.0, 3.0)) / (1 + takers.get(op.name, 0)) for op in ops]
+    calls, loops = rng.choice((0.0, 0.1, 0.2)), rng.choice((0.0, 0.0, 0.03, 0.1))
+    return Swarm(ops, weights, _pool(rng), regime, seen, rng.choice((0.0, 0.1, 0.4)), calls, loops)
+
+
+def _pool(rng: Random) -> Pool:
+    dtypes = [DTYPES[rng.choices(list(DTYPE_SHARES), list(DTYPE_SHARES.values()))[0]] for _ in range(rng.randint(1, 4))]
+    dims = [rng.choice(DIMS) for _ in range(rng.randint(2, 4))]
+    return Pool(dims, dtypes, rng.choice(RANKS), _share(rng, CAPS))
+
+
+def _share(rng: Random, table: Sequence[tuple[T, int]]) -> T:
+    return rng.choices([item for item, _ in table], [share for _, share in table])[0]
+
+
+def _case(growth: Growth, body: Block, nested: float) -> Case:
+    """The program with its inputs and the fns that something calls: a loop that was left out may have had more."""
+    rng, inputs = growth.rng, growth.inputs
+    body = _nested(rng, body, nested)
+    fns: list[Fn] = []
+    called = _callees(body)
+    for fn in reversed(growth.fns.values()):
+        if fn.name in called:
+            called |= _callees(fn.body)
+            fns.insert(0, replace(fn, body=_nested(rng, fn.body, nested)))
+    lets = tuple(Let((name,), Placeholder(type_)) for name, (type_, _) in inputs.items())
+    program = Program(tuple(fns), Block((*lets, *body.lets), body.result))
+    recipes = {name: recipe for name, (_, recipe) in inputs.items()}
+    return Case(program, recipes, why=f"op graph, {growth.swarm.regime.name} values")
+
+
+def _callees(block: Block) -> set[str]:
+    return {expr.callee for expr in walk_block(block) if isinstance(expr, Apply)}
+
+
+def _nested(rng: Random, block: Block, share: float) -> Block:
+    """The block with this share of the values that are used once written where they are used."""
+    uses = Counter(expr.id for expr in walk_block(block) if isinstance(expr, Name)) if share else Counter[str]()
+    inside: dict[str, Expr] = {}
+    kept: list[Let] = []
+    for let in block.lets:
+        let = replace(let, value=rewrite(let.value, lambda expr: _instead(expr, inside)))
+        once = isinstance(let.value, Apply | Literal) and uses[let.names[0]] == 1 and len(let.names) == 1
+        if once and rng.random() < share:
+            inside[let.names[0]] = let.value
+        else:
+            kept.append(let)
+    return Block(tuple(kept), tuple(_instead(expr, inside) for expr in block.result))
+
+
+def _instead(expr: Expr, inside: Mapping[str, Expr]) -> Expr:
+    return inside.get(expr.id, expr) if isinstance(expr, Name) else expr
