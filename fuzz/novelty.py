@@ -8,20 +8,27 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from compiler.syntax import Program
 from compiler.types import TensorType
+from fuzz.reach import Edge, edges
 
 MOST = 3  # ranks from here on are one class
 
 
-@lru_cache(maxsize=4096)
-def pair(maker: str, taker: str, type_: TensorType) -> str:
-    """The feature of a value of this type, by what made it and what takes it.
+def features(program: Program) -> set[str]:
+    """The features of a program that the checker accepts; it need not be elaborated."""
+    return {_text(edge) for edge in edges(program)}
 
-    `maker` is an op, or `input`, `literal`, `param`, `call`, `while`, `carry`; `taker` an op, `call`, `while`
-    or `result`.
-    """
-    rank = f"r{type_.rank}" if type_.rank < MOST else f"r{MOST}+"
-    return f"pair {maker}>{taker} {type_.dtype} {rank}"
+
+def pair(maker: str, taker: str, type_: TensorType) -> str:
+    """The feature of a value of this type, by what made it and what takes it: see `fuzz.reach.Edge`."""
+    return _text(Edge(maker, taker, type_.dtype.name, type_.rank))
+
+
+@lru_cache(maxsize=1 << 14)
+def _text(edge: Edge) -> str:
+    rank = f"r{edge.rank}" if edge.rank < MOST else f"r{MOST}+"
+    return f"pair {edge.maker}>{edge.taker} {edge.dtype} {rank}"
 
 
 def taker_of(feature: str) -> str:

@@ -100,16 +100,41 @@ def uses(program: Program) -> set[Use]:
 
     The program is one that the checker accepts; it need not be elaborated.
     """
+    return _walked(program).found
+
+
+def edges(program: Program) -> set[Edge]:
+    """What in `@main` and the fns that it calls takes what something else made."""
+    return _walked(program).edges
+
+
+def _walked(program: Program) -> _Walk:
     walk = _Walk({fn.name: fn for fn in program.fns})
     if program.main is not None:
-        walk.block(program.main, {})
+        walk.body(program.main, {})
     while walk.called:
         fn = walk.called.pop()
-        walk.block(fn.body, {param.name: param.type for param in fn.params})
-    return walk.found
+        walk.body(fn.body, {param.name: Made(param.type, "param") for param in fn.params})
+    return walk
 
 
-Types = dict[str, TensorType]
+class Made(NamedTuple):
+    """A value: its type, and the op or the part of the syntax that it comes from."""
+
+    type: TensorType
+    maker: str
+
+
+class Edge(NamedTuple):
+    """A value on its way: `maker` and `taker` are ops, or `input`, `literal`, `param`, `call`, `while`, `result`."""
+
+    maker: str
+    taker: str
+    dtype: str
+    rank: int
+
+
+Values = dict[str, Made]
 
 
 @dataclass(slots=True)
@@ -118,26 +143,29 @@ class _Walk:
 
     fns: dict[str, Fn]
     found: set[Use] = field(default_factory=set)
+    edges: set[Edge] = field(default_factory=set)
     called: list[Fn] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
 
-    def block(self, block: Block, values: Types) -> None:
-        """Its lets are added to `values`."""
-        for let in block.lets:
-            values.update(zip(let.names, self.types(let.value, values), strict=True))
-        for result in block.result:
-            self.types(result, values)
+    def body(self, block: Block, values: Values) -> None:
+        """A block whose lets are added to `values`."""
+        self.taken("result", self.block(block, values))
 
-    def types(self, expr: Expr, values: Types) -> Sequence[TensorType]:
-        """The types of an expression's values, having noted what is used for them."""
+    def block(self, block: Block, values: Values) -> list[Made]:
+        """The results of a block whose lets are added to `values`."""
+        for let in block.lets:
+            values.update(zip(let.names, self.values(let.value, values), strict=True))
+        return [made for result in block.result for made in self.values(result, values)]
+
+    def values(self, expr: Expr, values: Values) -> Sequence[Made]:
+        """An expression's values, having noted what is used for them."""
         match expr:
             case Name():
                 return (values[expr.id],)
             case Placeholder():
-                return (expr.type,)
+                return (Made(expr.type, "input"),)
             case Literal():
-                self.note("literal", (expr.type,))
-                return (expr.type,)
+                return self.noted("literal", (expr.type,))
             case While():
                 return self.loop(expr, values)
             case Apply(callee=callee) if callee in self.fns:
@@ -145,44 +173,48 @@ class _Walk:
             case Apply():
                 return (self.op(expr.callee, self.operands(expr, values), dict(expr.attrs)),)
 
-    def note(self, what: str, types: Sequence[TensorType]) -> None:
+    def noted(self, what: str, types: Sequence[TensorType]) -> Sequence[Made]:
+        """The values of a part of the syntax."""
         self.found.update(_use(what, type_) for type_ in types)
+        return [Made(type_, what) for type_ in types]
 
-    def loop(self, expr: While, values: Types) -> Sequence[TensorType]:
-        for carry in expr.carries:
-            self.types(carry.init, values)
-        inside = values | {carry.name: carry.type for carry in expr.carries}
-        self.types(expr.cond, inside)
-        self.block(expr.body, inside)
-        types = [carry.type for carry in expr.carries]
-        self.note("while", types)
-        return types
+    def taken(self, taker: str, operands: Sequence[Made]) -> None:
+        self.edges.update(Edge(made.maker, taker, made.type.dtype.name, made.type.rank) for made in operands)
 
-    def call(self, fn: Fn, expr: Apply, values: Types) -> Sequence[TensorType]:
-        for arg in expr.args:
-            self.types(arg, values)
-        self.note("call", [*(param.type for param in fn.params), *fn.results])
+    def loop(self, expr: While, values: Values) -> Sequence[Made]:
+        self.taken("while", [made for carry in expr.carries for made in self.values(carry.init, values)])
+        carried = self.noted("while", [carry.type for carry in expr.carries])
+        inside = values | dict(zip((carry.name for carry in expr.carries), carried, strict=True))
+        self.values(expr.cond, inside)
+        self.taken("while", self.block(expr.body, inside))
+        return carried
+
+    def call(self, fn: Fn, expr: Apply, values: Values) -> Sequence[Made]:
+        self.taken("call", [made for arg in expr.args for made in self.values(arg, values)])
+        self.noted("call", [param.type for param in fn.params])
         if fn.name not in self.known:
             self.known.add(fn.name)
             self.called.append(fn)
-        return fn.results
+        return self.noted("call", fn.results)
 
-    def operands(self, expr: Apply, values: Types) -> Sequence[TensorType]:
-        """The operands' types; a bare `broadcast` takes its shape from the first operand that has one of its own."""
+    def operands(self, expr: Apply, values: Values) -> list[Made]:
+        """The operands; a bare `broadcast` takes its shape from the first operand that has one of its own."""
         bare = [expr.callee in TAKES_BARE and is_bare(arg) for arg in expr.args]
         own = [
-            self.types(arg.args[0] if is_bare(arg) and alone else arg, values)[0]
+            self.values(arg.args[0] if is_bare(arg) and alone else arg, values)[0]
             for arg, alone in zip(expr.args, bare, strict=True)
         ]
         if not any(bare):
             return own
-        sibling = own[bare.index(False)]
-        shapes = [bare_shape(OPS[expr.callee], type_, sibling) for type_ in own]
+        sibling = own[bare.index(False)].type
+        shapes = [bare_shape(OPS[expr.callee], made.type, sibling) for made in own]
         return [
-            self.op("broadcast", [type_], {"shape": shape}) if alone else type_
-            for type_, shape, alone in zip(own, shapes, bare, strict=True)
+            self.op("broadcast", [made], {"shape": shape}) if alone else made
+            for made, shape, alone in zip(own, shapes, bare, strict=True)
         ]
 
-    def op(self, name: str, types: Sequence[TensorType], attrs: Attrs) -> TensorType:
+    def op(self, name: str, operands: Sequence[Made], attrs: Attrs) -> Made:
+        types = [made.type for made in operands]
         self.found.add(use_of(OPS[name], types, attrs))
-        return OPS[name].infer(types, attrs)
+        self.taken(name, operands)
+        return Made(OPS[name].infer(types, attrs), name)

@@ -179,7 +179,7 @@ def _times_seen(seen: Mapping[str, int], use: Use) -> int:
 def _pair(operand: Operand, use: Use) -> str:
     if isinstance(operand, TensorType):
         return pair("input", use.op.name, operand)
-    return pair(operand.maker, use.op.name, operand.type)
+    return pair("while" if operand.maker == "carry" else operand.maker, use.op.name, operand.type)
 
 
 def _taken(growth: Growth, frame: Frame, use: Use) -> bool:
