@@ -12,18 +12,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.arrays import Array, numpy_dtype
-from compiler.recipes import KINDS, Recipe, RecipeError, edge_values, header_inputs, make, parse_recipe, print_recipe
+from compiler.kinds import KINDS, Recipe, RecipeError, edge_values
+from compiler.recipes import header_inputs, make, parse_recipe, print_recipe
 from compiler.types import BF16, BOOL, DTYPES, F16, F32, F64, I32, I64, DType, TensorType
 
 FLOATS = (F16, BF16, F32, F64)
 PINNED = {
-    "F16": "931ebdc3ae6cb38a",
-    "BF16": "903e7db8692eba91",
-    "F32": "57dd1307a867c73e",
-    "F64": "763a1448c6b597f5",
-    "I32": "e8a2db383e154ec2",
-    "I64": "65c72273e1e132ac",
-    "BOOL": "1eae72126a4dea17",
+    "tags": "fdc763ad373cda11",
+    "exact": "def315bb084faaae",
+    "normal": "d6084d171e50552f",
+    "edge": "6b59037c437eb0ed",
+    "uniform": "274cfc9d629cbb9e",
+    "tokens": "4b6d888ddc1651f0",
+    "ids": "c9f1791bc93c449d",
+    "powers": "96d7ca54e91065f2",
+    "ties": "3790249e8a623f9f",
+    "cancel": "3b8efd827da37ffb",
+    "masked": "a2d8780c842b204b",
+    "causal": "3682a51ce3bdfe92",
+    "iota": "21758919155c2bb1",
+    "ones": "d33140e52972ed6e",
+    "zeros": "2e384af86a480f95",
 }
 
 
@@ -43,25 +52,25 @@ def check_refused(text: str, *facts: str, dtype: DType = F32, shape: tuple[int, 
         assert fact in str(refused.value)
 
 
-@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
-def test_the_numbers_of_a_kind_never_change(dtype: DType) -> None:
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"fill", "literal"}))
+def test_the_numbers_of_a_kind_never_change(kind: str) -> None:
     """A corpus entry stores the recipe and not the numbers. Should this fail, every entry means something else."""
     digest = hashlib.sha256()
-    for kind in KINDS:
-        if dtype.kind in KINDS[kind].dtypes and kind not in ("fill", "literal"):
-            recipe = Recipe(kind, seed=11, scale=1.0, bound=5 if kind == "tokens" else 0)
+    recipe = Recipe(kind, seed=11, scale=1.0, bound=5 if "bound" in KINDS[kind].words else 0)
+    for dtype in DTYPES.values():
+        if dtype.kind in KINDS[kind].dtypes:
             digest.update(make(recipe, TensorType(dtype, (3, 4))).tobytes())
-    assert digest.hexdigest()[:16] == PINNED[dtype.name]
+    assert digest.hexdigest()[:16] == PINNED[kind]
 
 
 @pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
-@pytest.mark.parametrize("kind", ["exact seed 3", "normal seed 3", "edge seed 3", "iota", "ones"])
+@pytest.mark.parametrize("kind", ["exact seed 3", "normal seed 3", "edge seed 3", "ties seed 3", "iota", "ones"])
 def test_a_smaller_shape_gets_the_first_numbers(kind: str, dtype: DType) -> None:
     large, small = made(kind, dtype, 5, 7).ravel(), made(kind, dtype, 3, 2).ravel()
     np.testing.assert_array_equal(large[:6].view(np.uint8), small.view(np.uint8))
 
 
-@pytest.mark.parametrize("kind", ["tags", "exact", "normal", "edge", "uniform"])
+@pytest.mark.parametrize("kind", ["tags", "exact", "normal", "edge", "uniform", "powers", "ties", "cancel", "masked"])
 def test_another_seed_gives_other_numbers(kind: str) -> None:
     assert made(f"{kind} seed 1", F32, 20).tobytes() != made(f"{kind} seed 2", F32, 20).tobytes()
 
@@ -114,6 +123,47 @@ def test_tokens_are_all_the_ids_and_no_others() -> None:
     assert set(made("tokens(7) seed 3", I64, 300).tolist()) == set(range(7))
 
 
+@pytest.mark.parametrize("dtype", [I32, I64], ids=str)
+def test_ids_are_inside_and_outside(dtype: DType) -> None:
+    values = made("ids(5) seed 3", dtype, 400).tolist()
+    assert {*range(5), -1, 5, 6, *dtype.int_range} < set(values)
+    assert sum(0 <= value < 5 for value in values) > 150
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, I32, I64], ids=str)
+def test_powers_multiply_exactly(dtype: DType) -> None:
+    values = made("powers seed 3", dtype, 60)
+    with np.errstate(over="ignore"):
+        assert all(math.frexp(float(value))[0] in (0.5, -0.5) for value in values)
+    assert len({abs(float(value)) for value in values}) > 5
+    assert np.isfinite((values[:-1] * values[1:]).astype(np.float64)).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+def test_ties_are_whole_rows_too(dtype: DType) -> None:
+    rows = made("ties seed 3", dtype, 40, 2)
+    assert len(np.unique(rows)) <= 3
+    assert len({row.tobytes() for row in rows}) <= 9
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, I32, I64], ids=str)
+def test_pairs_cancel_to_some_units_of_the_last_place(dtype: DType) -> None:
+    values = made("cancel seed 3", dtype, 2, 101).ravel().astype(np.float64)
+    first, second = values[0::2], values[1::2]
+    left = first + second
+    assert (left == 0).any()
+    assert (left != 0).any()
+    assert (abs(left) <= (6 * dtype.unit_roundoff * abs(first) if dtype.kind == "float" else 2)).all()
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_masked_rows_are_hidden_in_part_and_some_throughout(dtype: DType) -> None:
+    hidden = np.isneginf(made("masked seed 3", dtype, 50, 4).astype(np.float64))
+    assert 5 < hidden.all(axis=1).sum() < 25
+    assert (hidden.any(axis=1) & ~hidden.all(axis=1)).any()
+    assert made("masked seed 3 scale 0", dtype).shape == ()
+
+
 def test_causal_shows_a_query_itself_and_what_came_before() -> None:
     mask = made("causal", F32, 2, 1, 3, 3)
     np.testing.assert_array_equal(mask[0, 0], [[0, -np.inf, -np.inf], [0, 0, -np.inf], [0, 0, 0]])
@@ -158,14 +208,14 @@ def test_text_that_is_no_recipe_is_refused(text: str) -> None:
 
 _NUMBERS = st.one_of(st.integers(-(2**63), 2**63), st.floats(), st.sampled_from([math.inf, -math.inf, -0.0]))
 _RECIPES = st.one_of(
-    st.builds(Recipe, st.sampled_from(["tags", "exact", "uniform"]), st.integers(0, 2**64 - 1)),
+    st.builds(Recipe, st.sampled_from(["tags", "exact", "uniform", "powers"]), st.integers(0, 2**64 - 1)),
     st.builds(
         Recipe,
-        st.sampled_from(["normal", "edge"]),
+        st.sampled_from(["normal", "edge", "ties", "cancel", "masked"]),
         st.integers(0, 2**64 - 1),
         st.floats(allow_nan=False, allow_infinity=False),
     ),
-    st.builds(Recipe, st.just("tokens"), st.integers(0, 9), bound=st.integers(1, 2**63)),
+    st.builds(Recipe, st.sampled_from(["tokens", "ids"]), st.integers(0, 9), bound=st.integers(1, 2**63)),
     st.builds(Recipe, st.sampled_from(["causal", "iota", "ones", "zeros"])),
     st.builds(Recipe, st.just("fill"), values=st.tuples(_NUMBERS)),
     st.builds(Recipe, st.just("literal"), values=st.lists(_NUMBERS, min_size=1).map(tuple)),

@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from compiler.kinds import edge_values
 from compiler.ops import OPS, Refusal
-from compiler.recipes import edge_values
 from compiler.syntax import Apply, AttrValue, Block, Carry, Fn, Let, Literal, Name, Param, While
 from compiler.types import BOOL, DTYPES, I32, I64, DType, TensorType
 from tests.compiler.jit import fn_of

@@ -15,10 +15,11 @@ from mlir import ir
 from compiler import backend, pipeline
 from compiler.backend import Compiled
 from compiler.checker import check, signature
+from compiler.kinds import edge_values
 from compiler.lowering import lower
 from compiler.parser import parse
 from compiler.printer import print_program
-from compiler.recipes import Recipe, edge_values, make
+from compiler.recipes import Recipe, make
 from compiler.syntax import Apply, Block, Let, Name, Placeholder, Program
 from compiler.types import TensorType
 from fuzz.reach import Use, accepted, uses
