@@ -26,7 +26,7 @@ from fuzz.corpus import CorpusError
 from fuzz.display import duration, showing, summary
 from fuzz.minimize import minimize
 from fuzz.nursery import SandboxError
-from fuzz.report import reach_table, reach_words, stats_words, trial_words, uses_of
+from fuzz.report import novelty_words, reach_table, reach_words, stats_words, trial_words, uses_of
 from fuzz.sandbox import Sandbox
 from fuzz.store import Store, StoreError
 from fuzz.trial import Trial, try_case
@@ -188,7 +188,7 @@ def _unmet(sandbox: Sandbox, folder: Path, path: Path) -> list[str]:
 def _stats(options: argparse.Namespace) -> int:
     snapshot, console = store.read(options.run), Console()
     uses = uses_of(snapshot)
-    _say(console, f"{stats_words(snapshot)}\n{reach_words(uses)}")
+    _say(console, f"{stats_words(snapshot)}\n{novelty_words(snapshot)}\n{reach_words(uses)}")
     console.print(reach_table(uses), highlight=False)
     return 0
 

@@ -1,4 +1,4 @@
-"""Which op is to blame for a wrong value, where the judge could only name what returned it.
+"""Who is to blame: the pass for what fails only with it; the op for a wrong value that only a fn is known to return.
 
 A fn is a name of the program: two cases of one bug would have two Signatures, and a case would lose its own as soon as
 it is rewritten. An op of `@main` whose operands nobody saw may have been given wrong ones. So the case is run again:
@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from compiler.checker import check
+from compiler.passrow import STAGES
+from compiler.passtext import parse_items, print_items
 from compiler.syntax import Apply, Block, Let, Literal, Name, Placeholder, Program, While, children, walk_block
 from fuzz.minimize import reference_values
 from fuzz.reductions.cuts import graph, part
@@ -21,6 +23,21 @@ from oracles.verdict import Disagree, Verdict
 
 CALL = "call"
 """The culprit where no op is wrong on its own: it takes the boundary of a fn, or several ops together."""
+
+
+def guilty_pass(pipeline: str, fails: Callable[[str], bool]) -> str:
+    """The last of the fewest added passes with which a case fails; "" where it fails without any.
+
+    `fails` says whether the case fails in the same way on another pipeline.
+    """
+    items = parse_items(pipeline)
+    if not items or fails(print_items(())):
+        return ""
+    for item in items:
+        fewer = tuple(other for other in items if other is not item)
+        if fewer and fails(print_items(fewer)):
+            items = fewer
+    return max(reversed(items), key=lambda item: STAGES.index(item.stage)).name
 
 
 def blamed(verdict: Disagree, case: Case, observed: Collection[str], again: Callable[[Case], Verdict]) -> Disagree:

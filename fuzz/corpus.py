@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+from compiler.passtext import PipelineTextError, parse_items
 from compiler.source import CompileError
 from fuzz.process import ROOT
 from fuzz.signature import telling_line
@@ -46,12 +47,14 @@ def load(path: Path) -> Case:
         text = path.read_text("utf-8")
         if not text.strip():
             raise CorpusError(f"{path}: empty")
-        return parse_case(text, str(path))
+        case = parse_case(text, str(path))
+        parse_items(case.pipeline)
+        return case
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"{path}: cannot be read: {error}") from error
     except CaseError as error:
         raise CorpusError(str(error)) from error
-    except CompileError as error:
+    except (CompileError, PipelineTextError) as error:
         raise CorpusError(f"{path}: {error}") from error
 
 

@@ -6,11 +6,13 @@ whoever counts. What a program uses at all is `reach`'s.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections import defaultdict
+from functools import cache, lru_cache
 
+from compiler.ops import OPS
 from compiler.syntax import Program
 from compiler.types import TensorType
-from fuzz.reach import Edge, edges
+from fuzz.reach import Edge, applications, edges
 
 MOST = 3  # ranks from here on are one class
 
@@ -31,6 +33,23 @@ def _text(edge: Edge) -> str:
     return f"pair {edge.maker}>{edge.taker} {edge.dtype} {rank}"
 
 
+@cache
+def legal_pairs() -> frozenset[str]:
+    """`maker>taker` for all ops: some operand of the taker may have a dtype that the maker's value can have."""
+    made: dict[str, set[str]] = defaultdict(set)
+    taken: dict[str, set[str]] = defaultdict(set)
+    for op in OPS.values():
+        for types, attrs in (application for rank in (1, 2) for application in applications(op, rank)):
+            made[op.name].add(op.infer(types, attrs).dtype.name)
+            taken[op.name].update(type_.dtype.name for type_ in types)
+    return frozenset(f"{maker}>{taker}" for maker in OPS for taker in OPS if made[maker] & taken[taker])
+
+
+def pair_of(feature: str) -> str:
+    """`maker>taker` of a feature that `pair` made."""
+    return feature.split()[1]
+
+
 def taker_of(feature: str) -> str:
     """What takes the value, of a feature that `pair` made."""
-    return feature.split()[1].partition(">")[2]
+    return pair_of(feature).partition(">")[2]

@@ -58,17 +58,17 @@ def _use(what: str, type_: TensorType) -> Use:
 @cache
 def accepted() -> frozenset[Use]:
     """Every use that the language has, up to the greatest of `RANKS`."""
-    ops = {use for op in OPS.values() for rank in RANKS for use in _accepted(op, rank)}
+    ops = {use_of(op, types, attrs) for op in OPS.values() for rank in RANKS for types, attrs in applications(op, rank)}
     return frozenset(ops | {Use(what, dtype, rank) for what in SYNTAX for dtype in DTYPES for rank in RANKS})
 
 
-def _accepted(op: Op, rank: int) -> Iterator[Use]:
-    """The op on operands of every dtype each: all of one shape, or all but the data's of one axis."""
+def applications(op: Op, rank: int) -> Iterator[tuple[list[TensorType], Attrs]]:
+    """Legal ones, operands of every dtype each: all of one shape, or all but the data's of one axis."""
     for dtypes in product(DTYPES.values(), repeat=op.arity[0]):
         for others in ((2,) * rank, (2,)):
             shapes = [(2,) * rank if at == _SUBJECT.get(op.name, 0) else others for at in range(len(dtypes))]
             types = [TensorType(dtype, shape) for dtype, shape in zip(dtypes, shapes, strict=True)]
-            yield from (use_of(op, types, attrs) for attrs in attributes(op, (2,) * rank) if accepts(op, types, attrs))
+            yield from ((types, attrs) for attrs in attributes(op, (2,) * rank) if accepts(op, types, attrs))
 
 
 def accepts(op: Op, types: Sequence[TensorType], attrs: Attrs) -> bool:

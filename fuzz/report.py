@@ -11,12 +11,16 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from compiler.passes import ROWS
 from compiler.types import DTYPES
 from fuzz.display import finding_line, share, time_shares
+from fuzz.novelty import legal_pairs, pair_of
 from fuzz.reach import RANKS, Use, accepted
 from fuzz.store import Snapshot
 from fuzz.trial import Trial
 from oracles.verdict import Agree, Disagree, Undecided, Verdict
+
+MOST_NAMES = 40  # of what never was
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -48,6 +52,7 @@ def stats_words(snapshot: Snapshot) -> str:
         ("variants judged", "variant"),
         ("undecided", "undecided"),
         ("claims", "claim"),
+        ("passes that said no", "refused"),
         ("uses of ops", "op"),
     ):
         lines += [f"{title}:", *_columns(snapshot.of(kind))]
@@ -75,6 +80,29 @@ def reach_table(counts: Mapping[Use, int]) -> Table:
         most = max((n for use, n in counts.items() if use.what == what), default=0)
         table.add_row(what, *cells, str(most))
     return table
+
+
+def novelty_words(snapshot: Snapshot) -> str:
+    """Which pairs of ops and which passes met, and which never did."""
+    features = snapshot.of("pair")
+    pairs = {pair_of(feature) for feature in features} & legal_pairs()
+    passes = snapshot.of("pass")
+    return "\n".join(
+        [
+            f"pairs of ops, one taking what the other made: {len(pairs)} of {len(legal_pairs())} that may;"
+            f" by dtype, rank class and lane: {len(features)}",
+            f"  never: {_some(sorted(legal_pairs() - pairs))}",
+            f"passes beside the default ones: {len(passes)} of {len(ROWS)};"
+            f" pairs in a row: {len(snapshot.of('passes'))}; with pairs of ops: {len(snapshot.of('pass pair'))}",
+            f"  never: {_some([name for name in ROWS if name not in passes])}",
+        ]
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    """The names, as many as fit a few lines."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return (", ".join(names[:MOST_NAMES]) or "none") + more
 
 
 def reach_words(counts: Mapping[Use, int]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,13 +17,15 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Literal
 
-VERSION = "1"  # of the tables below; a run folder of another version is refused, not converted
+VERSION = "2"  # of the tables below; a run folder of another version is refused, not converted
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS batches (batch INTEGER PRIMARY KEY, done INTEGER NOT NULL, complete INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS counts (
-  kind TEXT NOT NULL, name TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;
+  kind TEXT NOT NULL, name TEXT NOT NULL, n INTEGER NOT NULL, place TEXT NOT NULL,
+  PRIMARY KEY (kind, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS steering (batch INTEGER PRIMARY KEY, seen TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS findings (
   signature TEXT PRIMARY KEY, state TEXT NOT NULL, place TEXT NOT NULL, variants TEXT NOT NULL, message TEXT NOT NULL,
   text TEXT NOT NULL, smallest TEXT NOT NULL, path TEXT NOT NULL, hits INTEGER NOT NULL);
@@ -70,9 +73,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a run has recorded: counters by (kind, name), findings in order of discovery, batches begun."""
+    """What a run has recorded: counters by (kind, name) and the place of the case that each was first counted at,
+    findings in order of discovery, batches begun.
+    """
 
     counts: dict[tuple[str, str], int]
+    first: dict[tuple[str, str], str]
     findings: list[Finding]
     batches: int
 
@@ -132,7 +138,7 @@ class Store:
     def record(self, place: Place, counts: Mapping[tuple[str, str], int], findings: Iterable[Finding]) -> None:
         """One judged case: its counters, its place, its findings (a known signature gets one more hit)."""
         with self._transaction():
-            self._db.executemany(_ADD_COUNT, [(kind, name, n) for (kind, name), n in counts.items()])
+            self._db.executemany(_ADD_COUNT, [(kind, name, n, str(place)) for (kind, name), n in counts.items()])
             self._db.execute(_SET_DONE, (place.position + 1, place.batch))
             self._db.executemany(_ADD_FINDING, [astuple(finding) for finding in findings])
 
@@ -144,6 +150,19 @@ class Store:
     def complete(self, batch: int) -> None:
         with self._transaction():
             self._db.execute("UPDATE batches SET complete = 1 WHERE batch = ?", (batch,))
+
+    def steer(self, batch: int, kinds: Iterable[str]) -> None:
+        """From this batch on, draws are steered by what has been counted of these kinds till now."""
+        names = list(kinds)
+        marks = ", ".join("?" * len(names))
+        with self._transaction():
+            rows = self._db.execute(f"SELECT name, n FROM counts WHERE kind IN ({marks})", names)  # noqa: S608 (marks)
+            self._db.execute("INSERT OR IGNORE INTO steering VALUES (?, ?)", (batch, json.dumps(dict(rows.fetchall()))))
+
+    def steering(self, batch: int) -> dict[str, int]:
+        """What a batch is steered by, whenever it is drawn: names of counters, and how often they were counted."""
+        row = self._db.execute("SELECT seen FROM steering WHERE batch <= ? ORDER BY batch DESC", (batch,)).fetchone()
+        return {} if row is None else dict(json.loads(row[0]))
 
     def unfinished(self) -> dict[int, int]:
         """The batches that were begun and not completed: how many cases of each are done."""
@@ -200,7 +219,7 @@ class Store:
 
 
 _COLUMNS = "signature, state, place, variants, message, text, smallest, path, hits"
-_ADD_COUNT = "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
+_ADD_COUNT = "INSERT INTO counts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
 _SET_DONE = "UPDATE batches SET done = max(done, ?) WHERE batch = ?"
 _ADD_FINDING = (
     f"INSERT INTO findings ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET hits = hits + 1"  # noqa: S608 (a constant)
@@ -208,10 +227,12 @@ _ADD_FINDING = (
 
 
 def _snapshot(db: sqlite3.Connection) -> Snapshot:
-    counts = {(kind, name): n for kind, name, n in db.execute("SELECT * FROM counts ORDER BY kind, n DESC, name")}
+    rows = db.execute("SELECT kind, name, n, place FROM counts ORDER BY kind, n DESC, name").fetchall()
+    counts = {(kind, name): n for kind, name, n, _ in rows}
+    first = {(kind, name): place for kind, name, _, place in rows}
     findings = [Finding(*row) for row in db.execute(f"SELECT {_COLUMNS} FROM findings ORDER BY rowid")]  # noqa: S608
     (batches,) = db.execute("SELECT count(*) FROM batches").fetchone()
-    return Snapshot(counts, findings, batches)
+    return Snapshot(counts, first, findings, batches)
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ Reason = Literal[
     "remainder-boundary",  # `%` where the quotient may be one more or one less
     "overflow",  # a correct implementation may overflow here, or not
     "ill-conditioned",  # an operand is so near a singularity that the first-order bound means nothing
+    "refused",  # a pass beside the default pipeline said no, with a diagnostic: there is nothing to judge
     "control-not-separated",  # the references themselves cannot tell the two sides of a `!=` apart
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)

@@ -9,7 +9,7 @@ import pytest
 from compiler.checker import check
 from compiler.recipes import Recipe
 from compiler.syntax import Name, Placeholder
-from fuzz.blame import CALL, blamed, exposed
+from fuzz.blame import CALL, blamed, exposed, guilty_pass
 from fuzz.generate.draw import draw_cases
 from fuzz.generate.storylm import storylm_cases
 from fuzz.minimize import reference_values
@@ -112,3 +112,28 @@ def test_exposing_shows_every_op() -> None:
         made = [let for let in bare.program.main.lets if not isinstance(let.value, Placeholder)]
         assert bare.program.main.result == tuple(Name(let.names[0]) for let in made)
         assert len(made) >= count_ops(bare.program)
+
+
+def check_guilty(pipeline: str, needed: str, guilty: str, most: int = 9) -> None:
+    """Fails with all passes of `needed`; how often a pipeline is tried."""
+    tried = []
+
+    def fails(other: str) -> bool:
+        tried.append(other)
+        return set(needed.split()) <= set(other.split(" + "))
+
+    assert guilty_pass(pipeline, fails) == guilty
+    assert len(tried) <= most
+
+
+def test_the_pass_is_to_blame_without_which_nothing_fails() -> None:
+    check_guilty("default", "", "", most=0)
+    check_guilty("default + tensor:cse + affine-loop-fusion", "", "", most=1)  # without any
+    check_guilty("default + tensor:cse + affine-loop-fusion + loops:cse", "affine-loop-fusion", "affine-loop-fusion")
+    check_guilty("default + linalg-fuse-elementwise-ops", "linalg-fuse-elementwise-ops", "linalg-fuse-elementwise-ops")
+
+
+def test_of_several_passes_the_one_that_runs_last_is_to_blame() -> None:
+    both = "affine-scalrep linalg-fuse-elementwise-ops"
+    check_guilty("default + affine-scalrep + tensor:cse + linalg-fuse-elementwise-ops", both, "affine-scalrep")
+    check_guilty("default + tensor:cse + tensor:canonicalize + tensor:cse", "tensor:canonicalize tensor:cse", "cse")

@@ -53,7 +53,7 @@ class Run:
         try:
             return read(self.folder)
         except StoreError:  # not there yet
-            return Snapshot({}, [], 0)
+            return Snapshot({}, {}, [], 0)
 
     def judged(self) -> int:
         return sum(self.snapshot().of("verdict").values())
