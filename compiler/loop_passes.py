@@ -7,6 +7,7 @@ from compiler.passrow import FUNC, NO, YES, Row, Stage
 _AFFINE: tuple[Stage, ...] = ("affine",)
 _LOOPS: tuple[Stage, ...] = ("loops",)
 _TO_AFFINE, _TO_PARALLEL = "convert-linalg-to-affine-loops", "convert-linalg-to-parallel-loops"
+_TO_VECTORS = f"one-shot-bufferize{{function-boundary-type-conversion=identity-layout-map}} + {_TO_AFFINE}"
 _LLVM: tuple[Stage, ...] = ("llvm",)
 
 _ON_AFFINE_LOOPS = (
@@ -98,7 +99,7 @@ _ON_AFFINE_LOOPS = (
         "loops as vectors; reductions in another order",
         {"virtual-vector-size": ("2", "4", "8", "2,4"), "vectorize-reductions": YES},
         nest=FUNC,
-        after=_TO_AFFINE,
+        after=_TO_VECTORS,
         needs=("virtual-vector-size",),
     ),
     Row(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compiler.loop_passes import LOOP_ROWS
-from compiler.passrow import FUNC, NO, STAGES, YES, Row, Stage
+from compiler.passrow import FUNC, STAGES, YES, Row, Stage
 
 _LAYOUTS = ("infer-layout-map", "identity-layout-map", "fully-dynamic-layout-map")
 _FORMS = ("named-to-category", "category-to-generic", "named-to-generic", "generic-to-named")
@@ -95,13 +95,6 @@ _ON_TENSORS = (
     ),
     Row("linalg-inline-scalar-operands", _LINALG, "operands of one element are read in the body"),
     Row("linalg-detensorize", _TENSOR, "tensors of one element as scalars", {"aggressive-mode": YES}, nest=FUNC),
-    Row(
-        "linalg-block-pack-matmul",
-        _TENSOR,
-        "matmuls in blocks and back: sums in another order",
-        {"allow-padding": NO, "mnk-order": ("1,0,2",), "rhs-transpose-outer-blocks": NO},
-        fixed="block-factors=2,2,2",
-    ),
     Row("convert-tensor-to-linalg", _TENSOR, "a pad as a fill and an insertion"),
     Row("fold-tensor-subset-ops", _TENSOR, "slices of slices as one"),
     Row("eliminate-empty-tensors", _TENSOR, "results are made where they are to be inserted"),
@@ -170,6 +163,7 @@ LEFT_OUT: Mapping[str, str] = {
     "normalize-memrefs": "may change the rank of a result at the host boundary",
     "duplicate-function-elimination": "removes a fn that the host calls",
     "symbol-privatize": "hides a fn that the host calls",
+    "linalg-block-pack-matmul": "makes packs, which no later pass takes to buffers",
     "math-expand-ops": "tanh and others by formulas that are less exact than libm, outside the bounds",
     "math-uplift-to-fma": "asks for the contract flag, which is never set",
     "arith-emulate-wide-int": "changes the element types of buffers at the host boundary",

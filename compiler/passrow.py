@@ -19,8 +19,8 @@ class Row:
     """One pass: its name on `mlir-opt`'s command line, the stages where it is legal, and its options' legal values.
 
     `nest`: the op it must be nested in. `fixed`: options it always has here. `slot`: the mandatory step whose usual
-    choice it replaces, once in a pipeline; without one it is added, as often as one likes. `after`: the choice in a
-    slot without which it finds nothing to do. `needs`: options without which it does nothing; one of them is enough.
+    choice it replaces, once in a pipeline; without one it is added, as often as one likes. `after`: choices in slots
+    without which it finds nothing to do, as they are written. `needs`: options one of which it must have to do anything.
     """
 
     name: str

@@ -41,6 +41,11 @@ def print_items(items: Iterable[Item]) -> str:
     return " + ".join(["default", *map(str, items)])
 
 
+def in_order(items: Iterable[Item]) -> list[Item]:
+    """The items as they run: stage by stage, a stage's choice first, else as they are written."""
+    return sorted(items, key=lambda item: (STAGES.index(item.stage), not ROWS[item.name].slot))
+
+
 def parse_items(text: str) -> tuple[Item, ...]:
     """The items in the order in which they are written. Raises `PipelineTextError`."""
     if len(text) > LONGEST:

@@ -8,6 +8,7 @@ module means is `compiler.lowering`'s business, machine code is `compiler.backen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -173,11 +174,10 @@ def run(module: ir.Module, pipeline: Pipeline, entering: Callable[[str], None] =
             for pass_ in passes:
                 entering(pass_.name)
                 _transform(module.operation, pass_)
-            try:
-                module.operation.verify()
-            except ir.MLIRError as error:
+            invalid = _invalid(module.operation)
+            if invalid:
                 guilty = _guilty(before, passes) if before else None
-                raise guilty or PipelineError(passes[-1].name, "invalid-ir", str(error)) from error
+                raise guilty or PipelineError(passes[-1].name, "invalid-ir", invalid)
 
 
 def _verified_together(pipeline: Pipeline) -> Iterator[tuple[Pass, ...]]:
@@ -190,23 +190,57 @@ def _verified_together(pipeline: Pipeline) -> Iterator[tuple[Pass, ...]]:
 
 
 def _transform(module: ir.Operation, pass_: Pass) -> None:
+    with _diagnosed(module.context) as said:
+        try:
+            if pass_.name in OURS:
+                OURS[pass_.name](module)
+            else:
+                _manager(module.context, pass_.text).run(module)
+        except (ir.MLIRError, ValueError) as error:  # ValueError: there is no such pass, or it has no such option
+            raise PipelineError(pass_.name, "refused", "\n".join([str(error).strip(), *said])) from error
+
+
+def _invalid(module: ir.Operation) -> str:
+    """What the verifier says against the module; "" if nothing."""
+    with _diagnosed(module.context) as said:
+        try:
+            module.verify()
+        except ir.MLIRError as error:
+            return "\n".join([str(error).strip(), *said])
+    return ""
+
+
+@contextmanager
+def _diagnosed(context: ir.Context) -> Iterator[list[str]]:
+    """The errors that MLIR reports meanwhile.
+
+    The bindings collect them too, but abort the process where a pass reports an error and succeeds all the same, as
+    affine-super-vectorize does with what it leaves alone.
+    """
+    said: list[str] = []
+
+    def note(diagnostic: ir.Diagnostic) -> bool:
+        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
+            lines = [diagnostic.message, *(f" note: {note.message}" for note in diagnostic.notes)]
+            said.append("\n".join([f"error: {str(diagnostic.location)[4:-1]}: {lines[0]}", *lines[1:]]))
+        return True
+
+    handler = context.attach_diagnostic_handler(note)
+    before, context.emit_error_diagnostics = context.emit_error_diagnostics, True
     try:
-        if pass_.name in OURS:
-            OURS[pass_.name](module)
-        else:
-            _manager(module.context, pass_.text).run(module)
-    except (ir.MLIRError, ValueError) as error:  # ValueError: there is no such pass, or it has no such option
-        raise PipelineError(pass_.name, "refused", str(error).strip()) from error
+        yield said
+    finally:
+        context.emit_error_diagnostics = before
+        handler.detach()
 
 
 def _guilty(module: ir.Operation, passes: Sequence[Pass]) -> PipelineError | None:
     """The first of `passes` after which the module is invalid."""
     for pass_ in passes:
         _transform(module, pass_)
-        try:
-            module.verify()
-        except ir.MLIRError as error:
-            return PipelineError(pass_.name, "invalid-ir", str(error))
+        invalid = _invalid(module)
+        if invalid:
+            return PipelineError(pass_.name, "invalid-ir", invalid)
     return None
 
 
