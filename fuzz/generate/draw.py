@@ -13,6 +13,15 @@ from hypothesis.strategies import SearchStrategy
 
 T = TypeVar("T")
 
+_SETTINGS = settings(
+    max_examples=2,
+    phases=[Phase.generate],  # no replay of stored examples, no shrinking: a case is minimised as a program
+    database=None,
+    deadline=None,
+    derandomize=False,
+    suppress_health_check=list(HealthCheck),
+)
+
 
 def draw_cases(strategy: SearchStrategy[T], seed_value: int, n: int) -> list[T]:
     """`n` independent draws; `n` more of the same seed begin with them.
@@ -22,22 +31,14 @@ def draw_cases(strategy: SearchStrategy[T], seed_value: int, n: int) -> list[T]:
     """
     drawn: list[T] = []
 
-    @settings(
-        max_examples=2,
-        phases=[Phase.generate],  # no replay of stored examples, no shrinking: a case is minimised as a program
-        database=None,
-        deadline=None,
-        derandomize=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(strategy)
-    def collect(example: T) -> None:
+    def collect(example: T) -> None:  # of two lines: each run tokenises its source
         drawn.append(example)
 
+    run = _SETTINGS(given(strategy)(collect))
     seeds = Random(seed_value)  # noqa: S311 (reproducible, nothing secret)
     cases = []
     for _ in range(n):
         drawn.clear()
-        seed(seeds.getrandbits(64))(collect)()
+        seed(seeds.getrandbits(64))(run)()
         cases.append(drawn[-1])
     return cases

@@ -6,6 +6,7 @@ exact. What a recipe makes lives in `compiler.recipes`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -54,24 +55,28 @@ class Regime:
     share: int
     floats: Shares
     ints: Shares
-    bools: Shares = ((6, _seeded("exact")), (2, _plain("iota", "ones", "zeros")))
     ops: frozenset[str] = frozenset()
     exact: bool = False
     wild: bool = False
 
 
-INTS: Shares = ((3, _seeded("exact")), (3, _ids("tokens")), (2, _seeded("normal", 0.1, 1.0)), (2, _plain("iota")))
-ODD_INTS: Shares = (*INTS, (3, _seeded("edge")))
+BOOLS: Shares = ((6, _seeded("exact")), (2, _plain("iota", "ones", "zeros")))
+INTS: Shares = (
+    (3, _seeded("exact")),
+    (3, _ids("tokens")),
+    (1, _ids("ids")),
+    (2, _seeded("normal", 0.1, 1.0)),
+    (1, _seeded("ties", 0.1)),
+    (1, _plain("iota", "ones", "zeros")),
+)
+ODD_INTS: Shares = (*INTS, (2, _seeded("edge")), (1, _ids("ids")), (1, _seeded("powers")), (1, _seeded("cancel")))
+CONSTANTS: Shares = ((1, _plain("iota", "ones", "zeros")), (1, _number(0.5, 2.0, -1.0, 4.0)))
 
 REGIMES: tuple[Regime, ...] = (
-    Regime("moves", 15, ((8, _seeded("tags")), (1, _seeded("edge"))), ODD_INTS, ops=MOVERS, wild=True),
     Regime(
-        "exact",
-        35,
-        ((8, _seeded("exact")), (1, _plain("iota", "ones", "zeros")), (1, _number(0.5, 2.0, -1.0, 4.0))),
-        ODD_INTS,
-        exact=True,
+        "moves", 15, ((8, _seeded("tags")), (1, _seeded("edge")), (1, _seeded("masked"))), ODD_INTS, MOVERS, wild=True
     ),
+    Regime("exact", 35, ((8, _seeded("exact")), (1, _seeded("powers")), *CONSTANTS), ODD_INTS, exact=True),
     Regime(
         "ordinary",
         37,
@@ -79,20 +84,35 @@ REGIMES: tuple[Regime, ...] = (
             (8, _seeded("normal", 0.3, 0.5, 1.0, 2.0)),
             (2, _seeded("uniform")),
             (1, _seeded("exact")),
-            (1, _plain("iota", "ones", "zeros")),
-            (1, _number(0.1, 0.5, 3.0, -1.0)),
+            (1, _seeded("ties")),
+            (1, _seeded("cancel")),
+            (1, _number(0.1, 3.0, -0.7)),
+            *CONSTANTS,
         ),
         INTS,
     ),
     Regime(
-        "hostile", 13, ((4, _seeded("normal", 1.0)), (4, _seeded("edge")), (1, _seeded("exact"))), ODD_INTS, wild=True
+        "hostile",
+        13,
+        (
+            (4, _seeded("normal", 1.0, 4.0)),
+            (4, _seeded("edge", 0.5, 1.0)),
+            (2, _seeded("masked", 0.0, 1.0, 4.0)),
+            (1, _seeded("ties")),
+            (1, _seeded("cancel")),
+            (1, _seeded("powers")),
+            (1, _seeded("exact")),
+            (1, _number(math.inf, -0.0, -1.0, 0.1)),
+        ),
+        ODD_INTS,
+        wild=True,
     ),
 )
 
 
 def recipe(rng: Random, regime: Regime, dtype: DType) -> Recipe:
     """A recipe for an input of the dtype."""
-    shares = {"float": regime.floats, "int": regime.ints, "bool": regime.bools}[dtype.kind]
+    shares = {"float": regime.floats, "int": regime.ints, "bool": BOOLS}[dtype.kind]
     return rng.choices([draw for _, draw in shares], [share for share, _ in shares])[0](rng)
 
 
