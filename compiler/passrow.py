@@ -20,7 +20,7 @@ class Row:
 
     `nest`: the op it must be nested in. `fixed`: options it always has here. `slot`: the mandatory step whose usual
     choice it replaces, once in a pipeline; without one it is added, as often as one likes. `after`: choices in slots
-    without which it finds nothing to do, as they are written. `needs`: options one of which it must have to do anything.
+    without which it finds nothing to do, as they are written. `needs`: options without one of which it does nothing.
     """
 
     name: str

@@ -17,6 +17,7 @@ from compiler.syntax import Apply, Block, Expr, Name, Placeholder, Program, Whil
 from compiler.types import Scalar
 from fuzz.reductions.cuts import Values, holes, on_host, one_block, spans, windows
 from fuzz.reductions.loops import fewer_carries, initial_values, one_trip
+from fuzz.reductions.pipelines import shorter_pipeline
 from fuzz.reductions.resize import fewer_axes, plainer_attributes, smaller_dims
 from fuzz.reductions.spelling import fewer_lets, short_names
 from fuzz.reductions.stubs import stubs
@@ -32,6 +33,7 @@ SMALL = 16  # elements that are simplified one by one
 def passes(values: Values) -> tuple[Pass, ...]:
     """All passes, in the order in which they are tried: what cuts most, first. `values`: the reference's lets."""
     return (
+        shorter_pipeline,
         fewer_claims,
         fewer_results,
         windows(values),
@@ -56,7 +58,7 @@ def passes(values: Values) -> tuple[Pass, ...]:
 
 def first_passes(values: Values) -> tuple[Pass, ...]:
     """What makes a large case cheap to try: whole calls of `@main` are dropped before any fn is opened."""
-    return (fewer_claims, windows(values), fewer_results)
+    return (shorter_pipeline, fewer_claims, windows(values), fewer_results)
 
 
 def restatements(values: Values) -> tuple[Pass, ...]:
