@@ -22,7 +22,9 @@ from compiler.types import DTYPES, DType, TensorType
 from fuzz.generate.numbers import Sets
 from fuzz.reach import accepts, attributes
 
-ATTEMPTS = 40
+ATTEMPTS = 30
+FEW = 3  # attempts, after which fresh operands are the rule
+ATTRIBUTES = 3  # draws of an op's attributes for the same operands
 MOST_AXES = 5
 MORE_OPERANDS = 2  # than an op needs, if it takes as many as one likes
 
@@ -100,27 +102,43 @@ def dtype_rows(op: Op, count: int) -> Mapping[tuple[int, DType], Sequence[tuple[
 
 def find(rng: Random, op: Op, values: Sequence[Value], pool: Pool) -> Use | None:
     """A legal use of `op`, or None where none was met."""
-    for _ in range(ATTEMPTS):
-        use = _attempt(rng, op, values, pool)
+    for attempt in range(ATTEMPTS):
+        use = _attempt(rng, op, values, pool, 0.2 if attempt < FEW else 0.7)
         if use is not None and use.type.size <= pool.cap and use.type.rank <= MOST_AXES:
             return use
     return None
 
 
-def _attempt(rng: Random, op: Op, values: Sequence[Value], pool: Pool) -> Use | None:
-    """All operands are drawn around one of them, the theme."""
+def _attempt(rng: Random, op: Op, values: Sequence[Value], pool: Pool, fresh: float) -> Use | None:
+    """All operands are drawn around one of them, the theme; this share of the others is fresh."""
     least, most = op.arity
     count = least + (rng.randint(0, min(most - least, MORE_OPERANDS)) if most > least else 0)
-    theme = likely(rng, values) if values and rng.random() < 0.9 else TensorType(_dtype(rng, pool), pool.shape(rng))
-    at, around = int(rng.random() * count), type_of(theme)
-    rows = dtype_rows(op, count).get((at, around.dtype))
-    if rows is None:
+    rows, at = dtype_rows(op, count), int(rng.random() * count)
+    theme = _theme(rng, [value for value in values if (at, value.type.dtype) in rows], pool)
+    around = type_of(theme)
+    if (at, around.dtype) not in rows:
         return None
     others = [value for value in values if value is not theme] if rng.random() < 0.8 else values
     operands = [
-        theme if index == at else _beside(rng, around.with_dtype(dtype), others, pool, op.name in TAKES_BARE)
-        for index, dtype in enumerate(pick(rng, rows))
+        theme if index == at else _beside(rng, around.with_dtype(dtype), others, pool, fresh)
+        for index, dtype in enumerate(pick(rng, rows[at, around.dtype]))
     ]
+    for _ in range(ATTRIBUTES if op.attrs else 1):
+        use = _accepted(rng, op, operands, pool)
+        if use is not None:
+            return use
+    return None
+
+
+def _theme(rng: Random, values: Sequence[Value], pool: Pool) -> Operand:
+    """Seldom a fresh one where there is a value."""
+    if values and rng.random() < 0.92:
+        return likely(rng, values)
+    return TensorType(_dtype(rng, pool), pool.shape(rng))
+
+
+def _accepted(rng: Random, op: Op, operands: Sequence[Operand], pool: Pool) -> Use | None:
+    """The op with drawn attributes, if it takes them."""
     own = [type_of(operand) for operand in operands]
     attrs = {attr.name: _ATTRIBUTES[attr.kind](rng, own[0], pool) for attr in op.attrs}
     for bare in _spellings(rng, op, own):
@@ -147,29 +165,28 @@ def _dtype(rng: Random, pool: Pool) -> DType:
     return pick(rng, pool.dtypes if rng.random() < 0.85 else _DTYPES)
 
 
-def _beside(rng: Random, theme: TensorType, values: Sequence[Value], pool: Pool, bare: bool) -> Operand:
+def _beside(rng: Random, theme: TensorType, values: Sequence[Value], pool: Pool, fresh: float) -> Operand:
     """Another operand of the dtype: one of the theme's shape, any other, or a fresh one of a related type."""
-    choice = rng.random()
-    if choice < 0.8:
+    if rng.random() >= fresh:
         alike = [value for value in values if value.type.dtype is theme.dtype]
-        if choice < 0.6:
+        if rng.random() < 0.75:
             alike = [value for value in alike if value.type.shape == theme.shape]
         if alike:
             return likely(rng, alike)
-    return TensorType(theme.dtype, pool.capped(_related(rng, theme.shape, pool, bare)))
+    return TensorType(theme.dtype, pool.capped(_related(rng, theme.shape, pool)))
 
 
-def _related(rng: Random, shape: Shape, pool: Pool, bare: bool) -> Shape:
-    """The same, one of another order, size or rank."""
+def _related(rng: Random, shape: Shape, pool: Pool) -> Shape:
+    """The same, one of another order, size or rank, one that expands to it."""
     choice = rng.random()
-    if choice < 0.45 or not shape:
-        return shape if choice < 0.6 else pool.shape(rng)
-    at = rng.randrange(len(shape))
+    if not shape or choice < 0.35:
+        return shape if choice < 0.35 else pool.shape(rng)
+    at = int(rng.random() * len(shape))
     if choice < 0.65:
         return (*shape[:-2], *shape[:-3:-1])  # the last two changed round
-    if choice < 0.85:
+    if choice < 0.8:
         return (*shape[:at], pick(rng, pool.dims), *shape[at + 1 :])
-    if bare and choice < 0.95:
+    if choice < 0.92:
         return tuple(1 if rng.random() < 0.5 else dim for dim in shape[at:])
     return pool.shape(rng)
 

@@ -53,6 +53,11 @@ def test_drawing_is_deterministic() -> None:
     assert draw_cases(graph_cases(), 0, 20) == list(drawn()[:20])
 
 
+def test_no_case_comes_twice() -> None:
+    """Hypothesis likes some numbers better than others."""
+    assert len({print_case(case) for case in drawn()}) == COUNT
+
+
 def test_programs_are_small_and_some_are_not() -> None:
     sizes = [count_ops(case.program) for case in drawn()]
     assert 5 <= median(sizes) <= 10
