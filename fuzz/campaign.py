@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any
 
 from fuzz import wire
+from fuzz.counters import STEERING
 from fuzz.display import Status
 from fuzz.findings import Findings
 from fuzz.process import Pipes, kill_group, last_words, start
@@ -26,6 +27,7 @@ from fuzz.store import Place, Store
 
 BATCH = 30  # programs; drawing them at once spreads Hypothesis' fixed cost
 BATCHES_OF_A_SEED = 1 << 32  # batch b of seed s is drawn with Hypothesis' seed s * this + b
+STEERED_TOGETHER = 20  # batches; what they are steered by is kept in the run, so that each can be drawn again
 MINIMISE_SECONDS = 30.0  # for one finding; what is not smaller by then is kept as it is
 GRACE_SECONDS = 60.0  # after the time is over, for findings that are not minimised yet
 MESSAGE_SECONDS = 30.0  # between a message's first byte and its last
@@ -195,18 +197,29 @@ class Campaign:
             if Job(batch) not in at_work:
                 return Job(batch)
         batch = self.store.next_batch()
+        if batch % STEERED_TOGETHER == 0:
+            self.store.steer(batch, STEERING)
         self.store.begin(batch)
         return Job(batch)
 
     def _order(self, job: Job) -> wire.Message:
         if job.batch is None:
             finding = self.findings.by_signature[job.signature]
-            fields = {"signature": finding.signature, "variants": finding.variants, "text": finding.smallest}
-            return wire.Message("minimise", fields | {"seconds": MINIMISE_SECONDS})
+            asked = {"signature": finding.signature, "variants": finding.variants, "text": finding.smallest}
+            return wire.Message("minimise", asked | {"seconds": MINIMISE_SECONDS})
         skip = self.store.unfinished()[job.batch]
         seed = self.options.seed * BATCHES_OF_A_SEED + job.batch
         text = self.store.in_flight().get(Place(job.batch, skip), "")
-        return wire.Message("draw", {"batch": job.batch, "skip": skip, "seed": seed, "count": BATCH, "text": text})
+        seen = self.store.steering(job.batch)
+        fields: dict[str, Any] = {
+            "batch": job.batch,
+            "skip": skip,
+            "seed": seed,
+            "count": BATCH,
+            "text": text,
+            "seen": seen,
+        }
+        return wire.Message("draw", fields)
 
     def _look_after_lanes(self) -> None:
         """Pause those whose job has no time left; replace those that have gone silent."""

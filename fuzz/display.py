@@ -1,8 +1,6 @@
 """What a campaign shows: a live table on a terminal, plain lines elsewhere, and the summary at the end.
 
-Only words and layout. The numbers are counted by `lane` and added up by `campaign`; their kinds are "verdict",
-"program", "variant", "undecided", "claim", "op", "use" (one of `reach`, in cases where it was judged) and
-"microseconds".
+Only words and layout. The numbers are those of `counters`, added up by `campaign`.
 """
 
 from __future__ import annotations

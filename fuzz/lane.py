@@ -5,7 +5,7 @@ outlive it is in the run folder (a case's file is there before the case runs) or
 
 | the campaign sends | the lane answers |
 | --- | --- |
-| draw: batch, skip, seed, count, text ("", or the case to run at position `skip` instead) | judged .., then idle |
+| draw: batch, skip, seed, count, seen, text ("", or the case to run at position `skip`) | judged .., then idle |
 | minimise: signature, variants, text, seconds | smaller .., minimised or vanished, then idle |
 | pause | the job at work ends after its present case |
 | end of the pipe | the lane exits |
@@ -18,27 +18,27 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from compiler.recipes import KINDS
-from compiler.syntax import Apply, walk_block
 from fuzz import wire
+from fuzz.counters import counted
 from fuzz.generate.draw import draw_cases
-from fuzz.generate.families import CASES
+from fuzz.generate.families import Drawn, programs
 from fuzz.minimize import minimize
 from fuzz.nursery import SandboxError
 from fuzz.process import die_with_parent
-from fuzz.reach import uses
 from fuzz.sandbox import Sandbox
 from fuzz.store import Place
 from fuzz.trial import Trial, try_case
 from oracles.case import Case, parse_case, print_case
-from oracles.verdict import Agree, Signature, Undecided
+from oracles.judge import References
+from oracles.verdict import Signature
 
-CASES_OF_A_PROGRAM = 2  # the drawn one and `with_other_numbers`
+HANG_SECONDS = 5.0  # for a case that is tried while minimising; what is only slow is found out in the end
 
 
 class _Paused(Exception):
@@ -85,20 +85,48 @@ def _serve(lane: _Lane, message: wire.Message) -> None:
         lane.say("idle")
 
 
-def _draw(lane: _Lane, batch: int, skip: int, seed: int, count: int, text: str) -> bool:
+def _draw(lane: _Lane, batch: int, skip: int, seed: int, count: int, text: str, seen: dict[str, int]) -> bool:
     """Judge the cases of one batch from position `skip` on; whether the batch came to its end."""
     if text:
-        _judge(lane, Place(batch, skip), parse_case(text, f"{batch}.{skip}"), 0.0)
+        _judge(lane, Place(batch, skip), _Run(parse_case(text, f"{batch}.{skip}"), batch), 0.0, {})
         skip += 1
     began = time.perf_counter()
-    programs = draw_cases(CASES, seed, count)
-    cases = [case for program in programs for case in (program, with_other_numbers(program))]
-    drawing = (time.perf_counter() - began) / max(1, len(cases))
-    for position in range(skip, len(cases)):
+    drawn = draw_cases(programs(seen), seed, count)
+    runs = [run for at, program in enumerate(drawn) for run in _runs(program, batch + at)]
+    drawing = (time.perf_counter() - began) / max(1, len(runs))
+    known: dict[int, References] = {}  # of the program at work, by the inputs
+    for position, run in enumerate(runs[skip:], skip):
         if lane.paused:
             return False
-        _judge(lane, Place(batch, position), cases[position], drawing)
+        if run.first:
+            known.clear()
+        _judge(lane, Place(batch, position), run, drawing, known)
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A case that is to be judged: of a program (`first` or not) the one on these `inputs`, numbered.
+
+    `turn` chooses the build. The default pipeline is run in all of a build's modes; what a pass adds shows in either.
+    """
+
+    case: Case
+    turn: int
+    inputs: int = 0
+    first: bool = True
+
+    def variants(self, builds: Sequence[Sequence[str]]) -> Sequence[str]:
+        build = builds[self.turn % len(builds)]
+        return build if self.case.pipeline == "default" else (build[self.inputs % len(build)],)
+
+
+def _runs(drawn: Drawn, turn: int) -> Iterator[_Run]:
+    """Pipeline after pipeline, so that the child compiles each once."""
+    given = (drawn.case, with_other_numbers(drawn.case))
+    for at, pipeline in enumerate(("default", *drawn.pipelines)):
+        for inputs, case in enumerate(given):
+            yield _Run(replace(case, pipeline=pipeline), turn + at, inputs, first=at == inputs == 0)
 
 
 def with_other_numbers(case: Case) -> Case:
@@ -110,45 +138,26 @@ def with_other_numbers(case: Case) -> Case:
     return replace(case, recipes=recipes)
 
 
-def _judge(lane: _Lane, place: Place, case: Case, drawing: float) -> None:
-    """Put the case on disk, run and judge it, and report it."""
+def _judge(lane: _Lane, place: Place, run: _Run, drawing: float, known: dict[int, References]) -> None:
+    """Put the case on disk, run and judge it, and report it. `known` are the program's references so far."""
+    references = known.get(run.inputs)
+    case = replace(references.case, pipeline=run.case.pipeline) if references else run.case
     path = lane.inflight / f"{place}.kina"
     unfinished = path.with_suffix(".part")
     unfinished.write_text(print_case(case))
     unfinished.rename(path)
-    builds = lane.sandbox.builds
-    turn = place.batch + place.position // CASES_OF_A_PROGRAM
     try:
-        trial = try_case(lane.sandbox, case, builds[turn % len(builds)], drawn=True)
+        trial = try_case(lane.sandbox, case, run.variants(lane.sandbox.builds), drawn=True, known=references)
     except (SandboxError, OSError):
         raise
     except Exception:  # noqa: BLE001 (an oracle's own failure: reported as a finding, and the lane goes on)
         lane.say("failed", place=str(place), text=print_case(case), message=traceback.format_exc())
         return
-    counts = _counts(case, trial, drawing)
-    counts["program", "run"] += place.position % CASES_OF_A_PROGRAM == 0
+    if trial.references is not None:
+        known[run.inputs] = trial.references
+    counts = counted(trial, run.case, run.first)
+    counts["microseconds", "draw"] += round(1e6 * drawing)
     lane.say("judged", place=str(place), counts=[[*key, n] for key, n in counts.items()], findings=_findings(trial))
-
-
-def _counts(drawn: Case, trial: Trial, drawing: float) -> Counter[tuple[str, str]]:
-    """What the run's statistics learn from one case; the kinds are those of `display`."""
-    counts: Counter[tuple[str, str]] = Counter()
-    counts["verdict", trial.verdict] += 1
-    counts["claim", "judged"] += len(trial.case.claims)
-    counts["claim", "dropped, both sides equal by accident"] += len(drawn.claims) - len(trial.case.claims)
-    for variant, verdict in trial.verdicts.items():
-        counts["variant", f"{variant} {type(verdict).__name__.lower()}"] += 1
-        if isinstance(verdict, Undecided):
-            counts["undecided", f"{verdict.reason} at {verdict.op}"] += 1
-    program = trial.case.program
-    for block in (*(fn.body for fn in program.fns), *filter(None, (program.main,))):
-        callees = (expr.callee for expr in walk_block(block) if isinstance(expr, Apply))
-        counts.update(("op", callee) for callee in callees if program.fn(callee) is None)
-    if any(isinstance(verdict, Agree) for verdict in trial.verdicts.values()):
-        counts.update(("use", str(use)) for use in uses(program))
-    seconds = {"draw": drawing} | trial.seconds
-    counts.update({("microseconds", stage): round(1e6 * value) for stage, value in seconds.items()})
-    return counts
 
 
 def _findings(trial: Trial) -> list[dict[str, str]]:
@@ -181,14 +190,29 @@ def _minimise(lane: _Lane, signature: str, variants: str, text: str, seconds: fl
         if not shows(case):
             lane.say("vanished", signature=signature)
             return
-        smallest = minimize(case, shows, seconds)
+        with lane.sandbox.patient(HANG_SECONDS):
+            smallest = minimize(case, shows, seconds)
     except _Paused:
         return
+    shown = _shown(lane, smallest, wanted)
+    if shown is None:
+        lane.say("vanished", signature=signature)
+    else:
+        lane.say("minimised", signature=signature, text=print_case(smallest), **shown)
+
+
+def _shown(lane: _Lane, case: Case, wanted: Signature) -> dict[str, str] | None:
+    """Where the signature shows and its words, all variants asked twice; None if they do not say the same twice.
+
+    No replay could rely on such a case: what it shows depends on more than the case, memory that is read after it was
+    freed, say.
+    """
     everywhere = [variant for build in lane.sandbox.builds for variant in build]
-    last = try_case(lane.sandbox, smallest, everywhere)
-    where = last.signatures().get(wanted, [])
-    words = {"where": " ".join(where), "why": str(last.verdicts[where[0]])} if where else {}
-    lane.say("minimised", signature=signature, text=print_case(smallest), **words)
+    trials = [try_case(lane.sandbox, case, everywhere) for _ in range(2)]
+    where = [trial.signatures().get(wanted, []) for trial in trials]
+    if not where[0] or where[0] != where[1]:
+        return None
+    return {"where": " ".join(where[0]), "why": str(trials[0].verdicts[where[0][0]])}
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ class Sandbox:
 
     def __init__(self, engine: str, limits: Limits | None = None, folder: Path | None = None) -> None:
         self._engine, self._limits = engine, limits or Limits()
+        self._seconds = self._limits.seconds
         self._folder = folder or Path(tempfile.gettempdir())
         self._request: Request | None = None
         self._deadline, self._killed_before = 0.0, False
@@ -77,6 +78,15 @@ class Sandbox:
     def builds(self) -> tuple[tuple[str, ...], ...]:
         """The engine's variants, grouped by what one compilation serves. Raises `SandboxError`."""
         return self._nursery.builds
+
+    @contextlib.contextmanager
+    def patient(self, seconds: float) -> Iterator[None]:
+        """Within it a case has so many seconds, if that is less than the limit."""
+        self._seconds = min(seconds, self._limits.seconds)
+        try:
+            yield
+        finally:
+            self._seconds = self._limits.seconds
 
     @property
     def child(self) -> Child:
@@ -131,7 +141,7 @@ class Sandbox:
     def _send(self, request: Request) -> None:
         child = self.child
         self._request = request
-        self._deadline = time.monotonic() + self._limits.seconds
+        self._deadline = time.monotonic() + self._seconds
         child.cases += 1
         os.truncate(child.log, 0)
         fields = {"text": request.text, "pipeline": request.pipeline, "variants": request.variants}
@@ -174,7 +184,7 @@ class Sandbox:
 
     def _failure(self, stage: Stage, error: Exception) -> Failure:
         if isinstance(error, wire.TimedOut):
-            return Failure(stage, "hang", "", f"no answer within {self._limits.seconds:g} s")
+            return Failure(stage, "hang", "", f"no answer within {self._seconds:g} s")
         if isinstance(error, wire.Garbage):
             return Failure("protocol", "garbage", "", str(error))
         status = self._nursery.exit_status(self.child, _EXIT_SECONDS)

@@ -1,15 +1,22 @@
-"""What a campaign draws: families of cases and dtypes, each with its share. What a family is, its file says."""
+"""What a campaign draws: families of cases and dtypes, each with its share, and pipelines to lower a program with.
+
+What a family is, its file says. Nothing is drawn here but which family.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from compiler.types import BF16, F16, F32, F64, DType
 from fuzz.generate.batches import batch_cases
+from fuzz.generate.graphs import graph_cases
 from fuzz.generate.leaks import leak_cases
+from fuzz.generate.pipelines import pipelines
 from fuzz.generate.rollout import rollout_cases
 from fuzz.generate.scratch import scratch_cases
 from fuzz.generate.storylm import storylm_cases
@@ -22,16 +29,48 @@ FAMILIES: Mapping[str, tuple[int, Callable[[DType], SearchStrategy[Case]]]] = {
     "leak": (2, leak_cases),
     "batch": (2, batch_cases),
 }
-"""How often each family is drawn."""
+"""How often each family of StoryLM cases is drawn."""
 
 DTYPE_SHARES: Mapping[DType, int] = {F32: 17, F64: 1, F16: 1, BF16: 1}
 """How often a model is of each dtype. Of 16 bits it is seldom: much of what it makes lies near a tie."""
 
+GRAPHS = 3
+"""Op graphs for each StoryLM program, which costs as much to compile as all of these together, and more."""
 
-def _shared() -> SearchStrategy[Case]:
-    mixes = {dtype: [(share, family(dtype)) for share, family in FAMILIES.values()] for dtype in DTYPE_SHARES}
-    drawn = [(share * of_dtype, cases) for dtype, of_dtype in DTYPE_SHARES.items() for share, cases in mixes[dtype]]
-    return st.sampled_from([cases for share, cases in drawn for _ in range(share)]).flatmap(lambda cases: cases)
+PIPELINES = 2
+"""For each program, beside the default one."""
 
 
-CASES = _shared()
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A program, and the pipelines to lower it with beside the default one."""
+
+    case: Case
+    pipelines: tuple[str, ...]
+
+
+def storylm_families() -> SearchStrategy[Case]:
+    """Every family of StoryLM cases by its share."""
+    drawn = [
+        cases
+        for dtype, of_dtype in DTYPE_SHARES.items()
+        for share, family in FAMILIES.values()
+        for cases in [family(dtype)] * (share * of_dtype)
+    ]
+    return st.sampled_from(drawn).flatmap(lambda cases: cases)
+
+
+def programs(seen: Mapping[str, int]) -> SearchStrategy[Drawn]:
+    """What a campaign draws. `seen` counts features of `fuzz.novelty`, each with a lane, passes and pairs of passes."""
+    graphs, stories = graph_cases(_without_lane(seen)), storylm_families()
+    cases = st.integers(0, GRAPHS).flatmap(lambda kind: graphs if kind else stories)
+    return st.builds(Drawn, cases, st.tuples(*[pipelines(seen=seen)] * PIPELINES))
+
+
+def _without_lane(seen: Mapping[str, int]) -> dict[str, int]:
+    """The features' counts, whatever the lane."""
+    counts: Counter[str] = Counter()
+    for name, times in seen.items():
+        if name.startswith("pair "):
+            counts[name.rpartition(" ")[0]] += times
+    return dict(counts)

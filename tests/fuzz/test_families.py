@@ -13,7 +13,7 @@ from compiler.checker import check
 from compiler.syntax import Apply
 from compiler.types import BF16, F16, F32, F64, DType
 from fuzz.generate.draw import draw_cases
-from fuzz.generate.families import CASES, FAMILIES
+from fuzz.generate.families import FAMILIES, storylm_families
 from fuzz.minimize import reference_values
 from fuzz.reductions.trees import expressions
 from oracles.case import Case, parse_case, print_case
@@ -118,7 +118,8 @@ def test_rows_are_picked_from_caches_and_prompts() -> None:
 
 def test_a_campaign_draws_every_family() -> None:
     starts = {
-        ("buffers" if "buffers" in why else why.split(", ")[1]) for why in (c.why for c in draw_cases(CASES, 0, 80))
+        ("buffers" if "buffers" in why else why.split(", ")[1])
+        for why in (c.why for c in draw_cases(storylm_families(), 0, 80))
     }
     assert {"buffers", "greedy rollout", "sampled rollout", "causal non-leak"} <= starts
     assert any(start.startswith("rows") for start in starts)
