@@ -1,4 +1,4 @@
-"""The drawn programs that are measured: op graphs of every dtype and kind of values, and StoryLM cases.
+"""The drawn programs that are measured: the campaign's op graphs and StoryLM cases, and graphs of hostile values.
 
 What is drawn is a function of the family, the seed and the number asked for. What is measured on it is the siblings'.
 """
@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
+from hypothesis.strategies import SearchStrategy
 
 from bench.graphs import FLOATS, VALUES, draw_graph, draw_inputs
-from compiler.types import F32
+from compiler.types import DType
 from fuzz.generate.draw import draw_cases
-from fuzz.generate.storylm import storylm_cases
+from fuzz.generate.families import FAMILIES as STORYLM
+from fuzz.generate.families import storylm_families
+from fuzz.generate.graphs import graph_cases
 from oracles.case import Case
 from oracles.engine import Array
 from oracles.inputs import make_inputs
@@ -22,8 +25,8 @@ Drawn = tuple[Case, dict[str, Array]]
 LARGEST_GRAPH = 12  # ops
 
 
-def graphs(seed: int, count: int) -> Iterator[Drawn]:
-    """Op graphs of 1 to 12 ops: each dtype in turn, on values of each kind, hostile ones too."""
+def hostile_graphs(seed: int, count: int) -> Iterator[Drawn]:
+    """Op graphs of 1 to 12 ops: each dtype in turn, on values of each kind, infinities, NaN and subnormals too."""
     rng = np.random.default_rng([seed, 1])
     for _ in range(count):
         dtype, kind = FLOATS[rng.integers(len(FLOATS))], str(rng.choice(list(VALUES)))
@@ -31,13 +34,39 @@ def graphs(seed: int, count: int) -> Iterator[Drawn]:
         yield Case(program), draw_inputs(rng, dtype, n, kind)
 
 
-def stories(seed: int, count: int) -> Iterator[Drawn]:
-    """StoryLM cases, half of them F32, without their claims."""
-    others = [dtype for dtype in FLOATS if dtype is not F32]
-    for at, dtype in enumerate([F32, *others]):
-        share = count // 2 if dtype is F32 else (count - count // 2 + at - 1) // len(others)
-        for case in draw_cases(storylm_cases(dtype), seed, share):
-            yield replace(case, claims=()), make_inputs(case)
+def campaign_graphs(seed: int, count: int) -> Iterator[Drawn]:
+    """Op graphs as a campaign draws them."""
+    return _drawn(graph_cases(), seed, count)
 
 
-FAMILIES: dict[str, Callable[[int, int], Iterator[Drawn]]] = {"op graphs": graphs, "StoryLM": stories}
+def campaign_stories(seed: int, count: int) -> Iterator[Drawn]:
+    """StoryLM cases as a campaign draws them: families and dtypes by their shares."""
+    return _drawn(storylm_families(), seed, count)
+
+
+def stories_of_all(seed: int, count: int) -> Iterator[Drawn]:
+    """StoryLM cases of every family, as many of each dtype."""
+    for dtype in FLOATS:
+        yield from stories_of(dtype, seed, max(1, count // len(FLOATS)))
+
+
+def stories_of(dtype: DType, seed: int, count: int) -> Iterator[Drawn]:
+    """StoryLM cases of one dtype, of each family by its share."""
+    families = [family(dtype) for share, family in STORYLM.values() for _ in range(share)]
+    rng = np.random.default_rng([seed, dtype.bits, dtype.precision])
+    for pick in rng.integers(len(families), size=count):
+        yield from _drawn(families[pick], int(rng.integers(2**32)), 1)
+
+
+def _drawn(strategy: SearchStrategy[Case], seed: int, count: int) -> Iterator[Drawn]:
+    """Drawn cases without their claims."""
+    for case in draw_cases(strategy, seed, count):
+        yield replace(case, claims=()), make_inputs(case)
+
+
+FAMILIES: dict[str, Callable[[int, int], Iterator[Drawn]]] = {
+    "StoryLM": campaign_stories,
+    "op graphs": campaign_graphs,
+    "StoryLM, every dtype": stories_of_all,
+    "hostile graphs": hostile_graphs,
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -68,7 +69,9 @@ def check_program(drawn: Drawn, rng: Generator, schedules: int) -> Soundness:
         return Soundness(programs=1)
     refs = references(case, inputs)
     tally = Soundness(programs=1)
-    _follow(refs, runs, {}, np.arange(schedules), [MOST_CHOICES], tally)
+    for run, which, faults in matched(refs, runs):
+        tally.outside += faults
+        _compare(run, runs, which, tally)
     for index in range(min(JUDGED, schedules)):
         seen = runs.observe(index)
         verdicts = judge(refs, seen), judge_lets(case.program, inputs, seen)
@@ -77,25 +80,30 @@ def check_program(drawn: Drawn, rng: Generator, schedules: int) -> Soundness:
     return tally
 
 
-def _follow(
-    refs: References, runs: Runs, follow: Mapping[int, Array], which: Array, room: list[int], tally: Soundness
-) -> None:
-    """Parts the schedules `which` by what they chose at the first argmax that is still open; then compares them."""
+Match = tuple[Trace, Array, list[str]]
+"""A run of the references, the schedules that made the same choices, and what is wrong with these choices."""
+
+
+def matched(refs: References, runs: Runs) -> Iterator[Match]:
+    """Parts the schedules by what they chose where an argmax is open; what is beyond `MOST_CHOICES` is left out."""
+    return islice(_parted(refs, runs, {}, np.arange(runs.count), []), MOST_CHOICES)
+
+
+def _parted(
+    refs: References, runs: Runs, follow: Mapping[int, Array], which: Array, faults: list[str]
+) -> Iterator[Match]:
     run = refs.run(follow)
-    for value, target in _pairs(run, runs):
+    for value, target in pairs(run, runs):
         if value.contenders is None or value.serial in follow:
             continue
         legal = np.moveaxis(value.contenders[0], value.contenders[1], -1)
         choices, group = np.unique(target[which].reshape(len(which), -1), axis=0, return_inverse=True)
         for index, choice in enumerate(choices):
-            if room[0] > 0:
-                chosen = choice.reshape(value.array.shape)
-                tally.outside += _inadmissible(legal, chosen)
-                mine = which[group.reshape(-1) == index]
-                _follow(refs, runs, {**follow, value.serial: chosen}, mine, room, tally)
+            chosen = choice.reshape(value.array.shape)
+            mine, wrong = which[group.reshape(-1) == index], _inadmissible(legal, chosen)
+            yield from _parted(refs, runs, {**follow, value.serial: chosen}, mine, faults + wrong)
         return
-    room[0] -= 1
-    _compare(run, runs, which, tally)
+    yield run, which, faults
 
 
 def _inadmissible(legal: Array, chosen: Array) -> list[str]:
@@ -103,7 +111,7 @@ def _inadmissible(legal: Array, chosen: Array) -> list[str]:
     return [] if fine else [f"an argmax chose {chosen.tolist()}, which it may not"]
 
 
-def _pairs(run: Trace, runs: Runs) -> Iterator[tuple[Traced, Array]]:
+def pairs(run: Trace, runs: Runs) -> Iterator[tuple[Traced, Array]]:
     """The references' values beside the schedules', without the results that are lets."""
     seen = set()
     for name, value in run.lets.items():
@@ -116,9 +124,9 @@ def _pairs(run: Trace, runs: Runs) -> Iterator[tuple[Traced, Array]]:
 
 def _compare(run: Trace, runs: Runs, which: Array, tally: Soundness) -> None:
     """These schedules against the sharp bounds of one run."""
-    pairs = list(_pairs(run, runs))
-    bounds = run.bounds([value for value, _ in pairs])
-    for (value, target), bound in zip(pairs, bounds, strict=True):
+    both = list(pairs(run, runs))
+    bounds = run.bounds([value for value, _ in both])
+    for (value, target), bound in zip(both, bounds, strict=True):
         error = ratio(target[which], Allowed(value.array, value.dtype, bound))
         full = np.zeros(value.array.shape) if bound is None else bound
         tally.elements += error.size
