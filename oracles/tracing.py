@@ -155,7 +155,7 @@ class _Tracer:
         if form_difference(name, target, known.dtype, known.array.shape) is not None:
             return known
         value = numpy_reference.hold(target)
-        return Traced(value, known.dtype, tame=bool(np.isfinite(value).all()), product=known.product)
+        return Traced(value, known.dtype, tame=bool(np.isfinite(value).all()), product=known.fusable())
 
 
 def _product_error(op: str, operands: Sequence[Traced], step: Step) -> Array | None:
