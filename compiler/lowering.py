@@ -122,9 +122,11 @@ class _Scope:
         """scf.while: its first region decides and passes the carries on, its second one makes the next ones.
 
         Those are copied into the carries' own storage, because bufferization wants a loop to keep its buffers: all of
-        them are set aside first, so that carries which change places do not overwrite each other.
+        them are set aside first, so that carries which change places do not overwrite each other. That storage holds a
+        copy of the initial value, because one-shot-bufferize (MLIR 22.1.8) would write over a value still in use: two
+        results of a call that are one buffer, once the call's operand was copied, count for it as two.
         """
-        starts = [value for carry in expr.carries for value in self.values(carry.init)]
+        starts = [self.b.copy(value) for carry in expr.carries for value in self.values(carry.init)]
         types = [start.mlir.type for start in starts]
         op = ir.Operation.create("scf.while", types, [start.mlir for start in starts], regions=2)
         before, after = (region.blocks.append(*types) for region in op.regions)

@@ -31,7 +31,10 @@ Order = tuple[int, int, int, int, int, str]
 
 MOST_CALLS = 2000  # of the predicate: met only by a search that no longer gets anywhere
 
-KINDS = ("zeros", "ones", "iota", "fill", "literal", "causal", "tags", "exact", "uniform", "tokens", "normal", "edge")
+KINDS = (
+    *("zeros", "ones", "iota", "fill", "literal", "causal", "tags", "exact", "uniform", "tokens"),
+    *("powers", "normal", "ties", "cancel", "masked", "ids", "edge"),
+)
 """Recipes from the plainest: what a person sees through at once, then what has numbers of its own."""
 
 

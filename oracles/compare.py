@@ -95,7 +95,7 @@ def _same_bits(left: Array, right: Array) -> Array:
 def _same_integers(left: Array, right: Array) -> Array:
     """Byte for byte for BOOL: memory may hold a byte that is neither 0 nor 1, and NumPy's `==` would not see it."""
     if left.dtype == np.bool_:
-        return np.asarray(np.ascontiguousarray(left).view(np.uint8) == np.ascontiguousarray(right).view(np.uint8))
+        return np.asarray(_bytes(left) == _bytes(right))
     return np.asarray(left == right)
 
 
@@ -124,8 +124,13 @@ def worst_difference(name: str, target: Array, allowed: Allowed, error: Array) -
 
 def _byte(target: Array, index: tuple[int, ...]) -> int:
     """An integer element; a BOOL as the byte that memory holds."""
-    raw = np.ascontiguousarray(target).view(np.uint8) if target.dtype == np.bool_ else target
+    raw = _bytes(target) if target.dtype == np.bool_ else target
     return int(raw[index])
+
+
+def _bytes(array: Array) -> Array:
+    """Of a BOOL array, in its shape: a contiguous array has an axis at least."""
+    return np.ascontiguousarray(array).view(np.uint8).reshape(array.shape)
 
 
 def _digits(number: float, bound: float) -> str:

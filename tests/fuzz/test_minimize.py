@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from compiler.checker import check
-from compiler.recipes import Recipe
+from compiler.recipes import KINDS, Recipe
 from compiler.syntax import Apply, While, walk_block
 from fuzz.generate.draw import draw_cases
 from fuzz.generate.storylm import storylm_cases
-from fuzz.minimize import NotFailing, minimize, order, reference_values
+from fuzz.minimize import NotFailing, minimize, order, recipe_cost, reference_values
 from fuzz.reductions.trees import expressions
 from oracles.case import Case, parse_case, print_case
 from oracles.engine import Array
@@ -275,3 +275,9 @@ def test_no_text_is_asked_about_twice() -> None:
 def test_broken_is_a_fault() -> None:
     """The stand-in compiler is right where its op is not used."""
     assert Broken("exp", np.log).outcome(STORYLM[0]) == "agree"
+
+
+def test_every_kind_of_input_has_its_cost() -> None:
+    costs = {kind: recipe_cost(Recipe(kind, values=(0,))) for kind in KINDS}
+    assert min(costs, key=costs.__getitem__) == "zeros"
+    assert max(costs, key=costs.__getitem__) == "edge"

@@ -190,6 +190,8 @@ def test_rank_zero() -> None:
     check(F32, 1.0, 1.0, None, None)
     check(F32, 2.0, 1.0, 0.5, "wrong-value", "out[] = 2")
     check(I64, 2, 1, None, "wrong-value")
+    check(BOOL, True, True, None, None)
+    check(BOOL, True, False, None, "wrong-value", "out[] = 1, must be 0")
 
 
 def test_ratio_is_never_nan() -> None:
