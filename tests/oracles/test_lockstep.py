@@ -67,14 +67,13 @@ def test_in_lockstep_a_call_is_judged_as_a_whole_and_a_legal_choice_inside_it_st
     check_wrong(judge_lets(case(text).program, inputs, Observation({"best": best}, (best,))), "wrong-value", "pick")
 
 
-@pytest.mark.parametrize("moved", ["p", "reshape(p, shape=[1])", "-p"])
+@pytest.mark.parametrize("moved", ["p", "reshape(p, shape=[1])"])
 def test_in_lockstep_a_product_may_have_been_fused_into_the_sum_after_it(moved: str) -> None:
     text = f"@main {{ let x = tensor<F32, [1], @host>; let p = x * x; let q = {moved}; let d = p - q; (d) }}"
     inputs = {"x": f32([1 / 3])}
     product = np.float64(inputs["x"][0]) ** 2
-    sign = -1 if moved == "-p" else 1
-    lets = {"p": f32([product]), "q": f32([sign * product]), "d": f32([product - sign * np.float32(product)])}
-    assert lets["d"][0] != (1 - sign) * lets["p"][0]
+    lets = {"p": f32([product]), "q": f32([product]), "d": f32([product - np.float32(product)])}
+    assert lets["d"][0] != 0
     assert isinstance(judge_lets(case(text).program, inputs, Observation(lets, ())), Agree)
 
 
