@@ -6,8 +6,8 @@ from compiler.passrow import FUNC, NO, YES, Row, Stage
 
 _AFFINE: tuple[Stage, ...] = ("affine",)
 _LOOPS: tuple[Stage, ...] = ("loops",)
-_TO_AFFINE, _TO_PARALLEL = "convert-linalg-to-affine-loops", "convert-linalg-to-parallel-loops"
-_TO_VECTORS = f"one-shot-bufferize{{function-boundary-type-conversion=identity-layout-map}} + {_TO_AFFINE}"
+_TO_AFFINE, _TO_PARALLEL = " + convert-linalg-to-affine-loops", " + convert-linalg-to-parallel-loops"
+_TO_VECTORS = " + one-shot-bufferize{function-boundary-type-conversion=identity-layout-map}" + _TO_AFFINE
 _LLVM: tuple[Stage, ...] = ("llvm",)
 
 _ON_AFFINE_LOOPS = (

@@ -143,14 +143,14 @@ _ON_BUFFERS = (
         "buffer-deallocation-simplification",
         ("release",),
         "deallocations whose ownership is known beforehand",
-        after="ownership-based-buffer-deallocation",
+        after=" + ownership-based-buffer-deallocation",
     ),
     Row(
         "optimize-allocation-liveness",
         _AFFINE,
         "a buffer is released behind its last use",
         nest=FUNC,
-        after="ownership-based-buffer-deallocation",
+        after=" + ownership-based-buffer-deallocation",
     ),
 )
 

@@ -20,7 +20,8 @@ class Row:
 
     `nest`: the op it must be nested in. `fixed`: options it always has here. `slot`: the mandatory step whose usual
     choice it replaces, once in a pipeline; without one it is added, as often as one likes. `after`: choices in slots
-    without which it finds nothing to do, as they are written. `needs`: options without one of which it does nothing.
+    without which it finds nothing to do, written as in a pipeline. `needs`: options of which it must have one, or it
+    does nothing.
     """
 
     name: str

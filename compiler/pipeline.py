@@ -63,8 +63,8 @@ class PipelineError(Exception):
 
 _HERE = "*"
 
-# The mandatory steps: at `*` the added passes of the stage, a slot's name for the choice made in it, `+` before a step
-# that only added passes may have made necessary.
+# The mandatory steps: at `*` the added passes of the stage, a slot's name for the choice made in it, `?` before a step
+# that only added passes of the same stage may have made necessary, `+` of any stage.
 #
 # Function boundaries keep MLIR's own layouts: a slice of a parameter comes back as a view of it, as Section 21 says.
 # canonicalize drops loops of one trip, which are many here and cost LLVM most. expand-strided-metadata must come before
@@ -77,13 +77,14 @@ _STEPS: Mapping[Stage, tuple[str, ...]] = {
     "release": (
         "release",
         _HERE,
-        "+buffer-deallocation-simplification",
-        "+bufferization-lower-deallocations",
-        "+convert-bufferization-to-memref",
+        "?canonicalize",
+        "?buffer-deallocation-simplification",
+        "?bufferization-lower-deallocations",
+        "?convert-bufferization-to-memref",
     ),
     "affine": ("to-loops", _HERE, "canonicalize", "expand-strided-metadata", "lower-affine"),
-    "loops": (_HERE, "+convert-vector-to-scf", "+expand-strided-metadata", "+lower-affine", "canonicalize", "cse"),
-    "cf": ("convert-scf-to-cf", _HERE, "+convert-scf-to-cf"),
+    "loops": (_HERE, "+convert-vector-to-scf", "?expand-strided-metadata", "+lower-affine", "canonicalize", "cse"),
+    "cf": ("convert-scf-to-cf", _HERE, "?convert-scf-to-cf"),
     "llvm": (
         "+convert-vector-to-llvm",
         "+convert-ub-to-llvm",
@@ -129,8 +130,8 @@ def _texts(step: str, here: Sequence[Item], chosen: Mapping[Slot, Item], drawn: 
         usual = _USUAL[step]
         yield from (_text(item) for slot, item in chosen.items() if slot == step)
         yield from () if step in chosen else usual
-    elif not step.startswith("+") or drawn:
-        yield step.removeprefix("+")
+    elif {"?": bool(here), "+": drawn}.get(step[0], True):
+        yield step.lstrip("?+")
 
 
 def _text(item: Item) -> str:
@@ -221,8 +222,9 @@ def _diagnosed(context: ir.Context) -> Iterator[list[str]]:
 
     def note(diagnostic: ir.Diagnostic) -> bool:
         if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
-            lines = [diagnostic.message, *(f" note: {note.message}" for note in diagnostic.notes)]
-            said.append("\n".join([f"error: {str(diagnostic.location)[4:-1]}: {lines[0]}", *lines[1:]]))
+            where = str(diagnostic.location).removeprefix("loc(").removesuffix(")").removeprefix("unknown")
+            words = f"{where}: {diagnostic.message}" if where else diagnostic.message
+            said.append("\n".join([f"error: {words}", *(f" note: {note.message}" for note in diagnostic.notes)]))
         return True
 
     handler = context.attach_diagnostic_handler(note)

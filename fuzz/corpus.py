@@ -25,6 +25,7 @@ from oracles.case import Case, CaseError, Expect, parse_case, print_case
 from oracles.verdict import Agree, Undecided
 
 LONGEST_NAME = 60  # characters of a file's name before its hash
+EVERYWHERE = "everywhere"
 LARGEST_FILE = 4 << 20  # bytes; an entry is a minimised case
 
 
@@ -111,12 +112,12 @@ def unmet(case: Case, trial: Trial) -> list[str]:
 
 
 def _unmet_failure(expect: Expect, trial: Trial) -> list[str]:
-    """The variants of `where` fail with the signature (all of them if it is empty), the others agree."""
+    """The variants of `where` fail with the signature (all of them if it is `EVERYWHERE`), the others agree."""
     shown = {variant: str(signature) for signature, seen in trial.signatures().items() for variant in seen}
     if not shown:
         undecided = [str(verdict) for verdict in trial.verdicts.values() if isinstance(verdict, Undecided)]
         return undecided or ["it agrees now: flip this entry to `expect: agree`"]
-    where = expect.where.split() or list(trial.verdicts)
+    where = list(trial.verdicts) if expect.where == EVERYWHERE else expect.where.split()
     wanted = {variant: expect.detail if variant in where else "" for variant in trial.verdicts}
     return [
         f"{variant}: expected {signature or 'agree'}, got {shown.get(variant, str(trial.verdicts[variant]))}"

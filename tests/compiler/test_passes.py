@@ -29,7 +29,7 @@ def test_a_row_says_why_and_names_what_there_is() -> None:
         assert row.stages
         assert [stage for stage in STAGES if stage in row.stages] == list(row.stages), row.name
         assert set(row.needs) <= set(row.options)
-        for item in parse_items(f"default + {row.after}") if row.after else ():
+        for item in parse_items(f"default{row.after}"):
             assert ROWS[item.name].slot
             assert STAGES.index(item.stage) <= STAGES.index(row.stages[0])
 
@@ -116,6 +116,22 @@ def test_a_choice_takes_the_place_of_the_usual_one() -> None:
     assert [text for text in texts if text.startswith("one-shot-bufferize")] == [
         "one-shot-bufferize{bufferize-function-boundaries=true analysis-fuzzer-seed=7 copy-before-write=true}"
     ]
+
+
+def test_what_an_added_pass_leaves_behind_is_lowered() -> None:
+    """A step that the usual pipeline does not need."""
+    for text, steps in {
+        "ownership-based-buffer-deallocation": [
+            "buffer-deallocation-simplification",
+            "bufferization-lower-deallocations",
+        ],
+        "affine-super-vectorize": ["convert-vector-to-scf", "convert-vector-to-llvm"],
+        "lift-cf-to-scf": ["convert-scf-to-cf"],
+        "scf-for-loop-peeling": ["lower-affine"],
+    }.items():
+        drawn = names(f"default + {text}")
+        assert set(steps) <= set(drawn[drawn.index(text) + 1 :])
+    assert not {"convert-vector-to-llvm", "convert-ub-to-llvm"} & set(names("default"))
 
 
 def test_the_mandatory_steps_stay() -> None:
