@@ -51,6 +51,23 @@ def traced(value: Val[Array]) -> Traced:
     return Traced(value.array, value.dtype, tame=bool(np.isfinite(value.array).all()))
 
 
+def local_step(op: str, operands: Sequence[Traced], attrs: Attrs) -> tuple[Work, Step]:
+    """One op by NumPy, with its bounds. Raises `EvaluationError`."""
+    plain = apply_table(numpy_reference.LIBRARY, op, operands, attrs)
+    work = Work(
+        op,
+        plain.dtype,
+        plain.array,
+        [arg.array for arg in operands],
+        [0.0 if arg.err is None else arg.err for arg in operands],
+        attrs,
+        [arg.dtype for arg in operands],
+        all(arg.tame for arg in operands),
+        _unfused(op, operands),
+    )
+    return work, _as_arrays(RULES[op](work))
+
+
 @dataclass(frozen=True, slots=True)
 class _Tracer:
     """The hooks of a run."""
@@ -70,28 +87,16 @@ class _Tracer:
 
     def _applied(self, op: str, args: Sequence[Val[Array]], attrs: Attrs, site: Site) -> Traced:
         run, operands = self.run, tuple(traced(arg) for arg in args)
-        plain = apply_table(numpy_reference.LIBRARY, op, args, attrs)
-        work = Work(
-            op,
-            plain.dtype,
-            plain.array,
-            [arg.array for arg in operands],
-            [0.0 if arg.err is None else arg.err for arg in operands],
-            attrs,
-            [arg.dtype for arg in operands],
-            all(arg.tame for arg in operands),
-            _unfused(op, operands),
-        )
-        step = _as_arrays(RULES[op](work))
+        work, step = local_step(op, operands, attrs)
         run.serial += 1
         graph = self._graph(work, operands, step, site)
         unknown = _why_unknown(op, operands, step)
         moved = (op, attrs, operands) if op in MOVES else None
         choice = None if step.contenders is None else (step.contenders, cast("int", attrs["axis"]))
-        product = _product_error(op, operands, step)
+        product = product_error(op, operands, step)
         value = Traced(
             step.value,
-            plain.dtype,
+            work.dtype,
             step.err,
             step.source,
             graph,
@@ -158,7 +163,7 @@ class _Tracer:
         return Traced(value, known.dtype, tame=bool(np.isfinite(value).all()), product=known.fusable())
 
 
-def _product_error(op: str, operands: Sequence[Traced], step: Step) -> Array | None:
+def product_error(op: str, operands: Sequence[Traced], step: Step) -> Array | None:
     """The rounding error of a product; infinite where it overflowed, which fused into a sum it need not."""
     if op != "mul":
         return operands[0].fusable() if op == "neg" else None

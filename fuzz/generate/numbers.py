@@ -8,34 +8,25 @@ are those of `oracles`, without the sharpening that the judge does. The verdict 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from compiler.recipes import Recipe, make, with_other_numbers
 from compiler.syntax import Block, Expr, Fn, Let, Name, Placeholder, Program
 from compiler.types import TensorType
-from oracles.bounds import Work
 from oracles.engine import Array
-from oracles.evaluator import Attrs, Hooks, Site, Val, apply_table, evaluate
+from oracles.evaluator import Attrs, Hooks, Site, Val, evaluate
 from oracles.numpy_reference import LIBRARY, hold
-from oracles.rules import RULES
+from oracles.traced import Traced
+from oracles.tracing import local_step, product_error, traced
+from oracles.transport import MOVES
 
 
 class Unknown(Exception):
     """What an op returns cannot be told: a correct implementation may return one thing or another."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Numbers(Val[Array]):
-    """A value on one set of inputs: its numbers, the bound of what they may differ by (None: not at all), and whether
-    both are finite."""
-
-    err: Array | None = None
-    tame: bool = True
-
-
-Sets = tuple[Numbers, ...]
+Sets = tuple[Traced, ...]
 """A value on each set of inputs that its program will be run on."""
 
 
@@ -49,9 +40,8 @@ def constant(array: Array, type_: TensorType) -> Sets:
     return (_exactly(array, type_),) * 2
 
 
-def _exactly(array: Array, type_: TensorType) -> Numbers:
-    held = hold(array)
-    return Numbers(held, type_.dtype, None, bool(np.isfinite(held).all()))
+def _exactly(array: Array, type_: TensorType) -> Traced:
+    return traced(Val(hold(array), type_.dtype))
 
 
 def applied(op: str, args: Sequence[Sets], attrs: Attrs) -> Sets:
@@ -60,24 +50,14 @@ def applied(op: str, args: Sequence[Sets], attrs: Attrs) -> Sets:
         return tuple(_step(op, operands, attrs) for operands in zip(*args, strict=True))
 
 
-def _step(op: str, args: Sequence[Val[Array]], attrs: Attrs, _site: Site | None = None) -> Numbers:
-    operands = [_known(arg) for arg in args]
-    plain = apply_table(LIBRARY, op, args, attrs)
-    errs = [0.0 if arg.err is None else arg.err for arg in operands]
-    arrays, dtypes = [arg.array for arg in operands], [arg.dtype for arg in operands]
-    tame = all(arg.tame for arg in operands)
-    step = RULES[op](Work(op, plain.dtype, plain.array, arrays, errs, attrs, dtypes, tame))
-    err = None if step.err is None else np.asarray(step.err)
-    if err is not None and np.isinf(err).any():
+def _step(op: str, args: Sequence[Val[Array]], attrs: Attrs, _site: Site | None = None) -> Traced:
+    operands = tuple(traced(arg) for arg in args)
+    work, step = local_step(op, operands, attrs)
+    if step.err is not None and np.isinf(step.err).any():
         raise Unknown
-    return Numbers(np.asarray(step.value), plain.dtype, err, step.tame)
-
-
-def _known(value: Val[Array]) -> Numbers:
-    """Constants come from the walk without bounds."""
-    if isinstance(value, Numbers):
-        return value
-    return Numbers(value.array, value.dtype, None, bool(np.isfinite(value.array).all()))
+    moved = (op, attrs, operands) if op in MOVES else None
+    product = product_error(op, operands, step)
+    return Traced(step.value, work.dtype, step.err, step.source, tame=step.tame, moved=moved, product=product)
 
 
 def computed(expr: Expr, count: int, seen: Mapping[str, Sets], fns: Sequence[Fn]) -> tuple[Sets, ...]:
@@ -86,7 +66,7 @@ def computed(expr: Expr, count: int, seen: Mapping[str, Sets], fns: Sequence[Fn]
     return tuple(zip(*each, strict=True))
 
 
-def _computed(expr: Expr, count: int, seen: Mapping[str, Numbers], fns: Sequence[Fn]) -> list[Numbers]:
+def _computed(expr: Expr, count: int, seen: Mapping[str, Traced], fns: Sequence[Fn]) -> list[Traced]:
     """By the references' own walk: `seen` stands as inputs of a `@main`, and keeps its bounds."""
     names = tuple(f"={at}" for at in range(count))  # no name of a program
     lets = [Let((name,), Placeholder(TensorType(value.dtype, value.array.shape))) for name, value in seen.items()]
@@ -94,4 +74,4 @@ def _computed(expr: Expr, count: int, seen: Mapping[str, Numbers], fns: Sequence
     hooks: Hooks[Array] = Hooks(apply=_step, bind=lambda site, value: seen.get(site.path, value))
     with np.errstate(all="ignore"):
         done = evaluate(program, {name: value.array for name, value in seen.items()}, LIBRARY, hooks)
-    return [_known(value) for value in done.results]
+    return [traced(value) for value in done.results]

@@ -17,7 +17,8 @@ from compiler.ops.indexing import INDEXING
 from compiler.ops.layout import LAYOUT
 from compiler.recipes import Recipe
 from compiler.types import DType, TensorType
-from fuzz.generate.numbers import Numbers, Sets
+from fuzz.generate.numbers import Sets
+from oracles.traced import Traced
 
 MOVERS = frozenset({"select", *(op.name for op in (*LAYOUT, *INDEXING))})
 """Ops that change no bit of what they move."""
@@ -121,7 +122,7 @@ def fits(sets: Sets, type_: TensorType, regime: Regime) -> bool:
     return type_.dtype.kind != "float" or all(_fits(numbers, type_.dtype, regime) for numbers in sets)
 
 
-def _fits(numbers: Numbers, dtype: DType, regime: Regime) -> bool:
+def _fits(numbers: Traced, dtype: DType, regime: Regime) -> bool:
     if regime.exact and numbers.err is not None:
         return False
     finite = np.isfinite(numbers.array)
