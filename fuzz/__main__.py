@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--time", type=_seconds, default=float("inf"), help="60s, 5m, 8h; without it until Ctrl-C")
     run.add_argument("--seed", type=_natural, default=0, help="names the run: the same seed draws the same cases")
     run.add_argument("--workers", type=_positive, default=2, help="lanes, each with a compiler process of its own")
+    run.add_argument("--pipelines", type=_natural, default=2, help="drawn for each program beside the default one")
     run.add_argument("--run", type=Path, help="folder of the run (runs/seed-SEED); an old one is gone on with")
     run.add_argument("--corpus", type=Path, default=ROOT / "corpus", help="where findings are saved")
     check = _command(commands, "check", _check, "judge case files on all variants")
@@ -108,14 +109,15 @@ def _positive(text: str) -> int:
 def _run(options: argparse.Namespace) -> int:
     folder = options.run or ROOT / "runs" / f"seed-{options.seed}"
     console = Console()
-    told = Options(options.seed, options.workers, options.time, options.corpus, options.engine)
-    with Store(folder, options.seed) as run:
+    told = Options(options.seed, options.workers, options.time, options.corpus, options.engine, options.pipelines)
+    with Store(folder, options.seed, options.pipelines) as run:
         _say(console, _greeting(options, folder, sum(run.snapshot().of("verdict").values())))
         with showing(console) as show:
             campaign = Campaign(told, run, show)
             with ending_on_signals(campaign):
                 status = campaign.run()
-    _say(console, summary(status, f"python -m fuzz run --seed {options.seed} --run {folder}"))
+    same = f"--seed {options.seed} --pipelines {options.pipelines} --run {folder}"
+    _say(console, summary(status, f"python -m fuzz run {same}"))
     return 1 if status.new else 0
 
 

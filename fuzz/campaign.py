@@ -42,13 +42,14 @@ class CampaignError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a campaign is told. `seconds` inf: until it is interrupted."""
+    """What a campaign is told. `seconds` inf: until it is interrupted; `pipelines`: drawn for each program."""
 
     seed: int
     workers: int
     seconds: float
     corpus: Path
     engine: str
+    pipelines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +217,7 @@ class Campaign:
             "skip": skip,
             "seed": seed,
             "count": BATCH,
+            "pipelines": self.options.pipelines,
             "text": text,
             "seen": seen,
         }

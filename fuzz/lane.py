@@ -5,7 +5,7 @@ outlive it is in the run folder (a case's file is there before the case runs) or
 
 | the campaign sends | the lane answers |
 | --- | --- |
-| draw: batch, skip, seed, count, seen, text ("", or the case to run at position `skip`) | judged .., then idle |
+| draw: batch, skip, seed, count, pipelines, seen, text ("", or the case at `skip`) | judged .., then idle |
 | minimise: signature, variants, text, seconds | smaller .., minimised or vanished, then idle |
 | pause | the job at work ends after its present case |
 | end of the pipe | the lane exits |
@@ -85,13 +85,15 @@ def _serve(lane: _Lane, message: wire.Message) -> None:
         lane.say("idle")
 
 
-def _draw(lane: _Lane, batch: int, skip: int, seed: int, count: int, text: str, seen: dict[str, int]) -> bool:
+def _draw(
+    lane: _Lane, batch: int, skip: int, seed: int, count: int, pipelines: int, text: str, seen: dict[str, int]
+) -> bool:
     """Judge the cases of one batch from position `skip` on; whether the batch came to its end."""
     if text:
         _judge(lane, Place(batch, skip), _Run(parse_case(text, f"{batch}.{skip}"), batch), 0.0, {})
         skip += 1
     began = time.perf_counter()
-    drawn = draw_cases(programs(seen), seed, count)
+    drawn = draw_cases(programs(seen, pipelines), seed, count)
     runs = [run for at, program in enumerate(drawn) for run in _runs(program, batch + at)]
     drawing = (time.perf_counter() - began) / max(1, len(runs))
     known: dict[int, References] = {}  # of the program at work, by the inputs
@@ -108,7 +110,8 @@ def _draw(lane: _Lane, batch: int, skip: int, seed: int, count: int, text: str, 
 class _Run:
     """A case that is to be judged: of a program (`first` or not) the one on these `inputs`, numbered.
 
-    `turn` chooses the build. The default pipeline is run in all of a build's modes; what a pass adds shows in either.
+    `turn` chooses the build: every other time the first, which is the cheapest; else each in turn. The default pipeline
+    is run in all of a build's modes; what a pass adds shows in either.
     """
 
     case: Case
@@ -117,7 +120,7 @@ class _Run:
     first: bool = True
 
     def variants(self, builds: Sequence[Sequence[str]]) -> Sequence[str]:
-        build = builds[self.turn % len(builds)]
+        build = builds[0 if self.turn % 2 else self.turn // 2 % len(builds)]
         return build if self.case.pipeline == "default" else (build[self.inputs % len(build)],)
 
 

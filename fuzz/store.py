@@ -104,11 +104,13 @@ def read(folder: Path) -> Snapshot:
 class Store:
     """The run folder `folder`, made if need be, for this process alone.
 
+    The cases of a run depend on its seed and on how many `pipelines` are drawn for each program.
+
     It and every change raise `StoreError` when the folder cannot be used: no permission, no space left, another seed,
     another campaign at work in it.
     """
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, pipelines: int = 2) -> None:
         self.folder, self.seed = folder, seed
         self.inflight, self.scratch = folder / "inflight", folder / "tmp"
         with contextlib.ExitStack() as made:
@@ -122,6 +124,7 @@ class Store:
             self._db = made.enter_context(_opened(folder / "run.sqlite"))
             self._agree_on("version", VERSION)
             self._agree_on("seed", str(seed))
+            self._agree_on("pipelines", str(pipelines))
             self._made = made.pop_all()
 
     def __enter__(self) -> Store:

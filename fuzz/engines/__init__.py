@@ -1,8 +1,9 @@
 """Compilers under test, one module each. An engine is a module, named by data, that the sandbox child imports.
 
-It has `BUILDS`, its variants grouped by what one compilation serves, and `run_case(request, progress)`, which yields
-each variant's outcome as soon as it has it. `progress(stage, variants)` is called before each stage with the variants
-that would be lost if the process died in it; a third argument names what is at work in the stage, a pass for example.
+It has `BUILDS`, its variants grouped by what one compilation serves, the cheapest first, and
+`run_case(request, progress)`, which yields each variant's outcome as soon as it has it. `progress(stage, variants)` is
+called before each stage with the variants that would be lost if the process died in it; a third argument names what is
+at work in the stage, a pass for example.
 """
 
 from __future__ import annotations

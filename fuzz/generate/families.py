@@ -34,11 +34,8 @@ FAMILIES: Mapping[str, tuple[int, Callable[[DType], SearchStrategy[Case]]]] = {
 DTYPE_SHARES: Mapping[DType, int] = {F32: 17, F64: 1, F16: 1, BF16: 1}
 """How often a model is of each dtype. Of 16 bits it is seldom: much of what it makes lies near a tie."""
 
-GRAPHS = 3
+GRAPHS = 7
 """Op graphs for each StoryLM program, which costs as much to compile as all of these together, and more."""
-
-PIPELINES = 2
-"""For each program, beside the default one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +57,14 @@ def storylm_families() -> SearchStrategy[Case]:
     return st.sampled_from(drawn).flatmap(lambda cases: cases)
 
 
-def programs(seen: Mapping[str, int]) -> SearchStrategy[Drawn]:
-    """What a campaign draws. `seen` counts features of `fuzz.novelty`, each with a lane, passes and pairs of passes."""
+def programs(seen: Mapping[str, int], count: int) -> SearchStrategy[Drawn]:
+    """What a campaign draws, each with so many pipelines.
+
+    `seen` counts features of `fuzz.novelty`, each with a lane, passes and pairs of passes.
+    """
     graphs, stories = graph_cases(_without_lane(seen)), storylm_families()
     cases = st.integers(0, GRAPHS).flatmap(lambda kind: graphs if kind else stories)
-    return st.builds(Drawn, cases, st.tuples(*[pipelines(seen=seen)] * PIPELINES))
+    return st.builds(Drawn, cases, st.tuples(*[pipelines(seen=seen)] * count))
 
 
 def _without_lane(seen: Mapping[str, int]) -> dict[str, int]:

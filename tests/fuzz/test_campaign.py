@@ -185,7 +185,7 @@ def test_an_engine_that_does_not_start_ends_the_campaign(run: Run) -> None:
 def campaign(run: Run) -> Iterator[Campaign]:
     """A campaign that is not running: for what it would hand out."""
     with Store(run.folder, 3) as store:
-        yield Campaign(Options(3, 2, 3600.0, run.corpus, "none"), store, lambda _: None)
+        yield Campaign(Options(3, 2, 3600.0, run.corpus, "none", 2), store, lambda _: None)
 
 
 def test_what_is_drawn_depends_on_seed_and_batch_alone(campaign: Campaign) -> None:
