@@ -113,7 +113,8 @@ def _known(growth: Growth, expr: Expr, seen: dict[str, Sets], types: Sequence[Te
 
 def _loop(growth: Growth, frame: Frame, lets: int) -> None:
     """A `while` that counts its trips and carries one to three values, some of them perhaps changed round."""
-    rng, type_ = growth.rng, growth.rng.choice(COUNTERS)
+    rng = growth.rng
+    type_, bound = _bound(rng, frame)
     inits = [likely(rng, frame.values) for _ in range(rng.randint(1, 3))]
     inner = Frame(list(frame.values), frame.names, frame, is_loop=True)
     counter = inner.bind(Value(frame.name(), type_, constant(literal_array(_filled(type_, 0)), type_), "carry"))
@@ -127,10 +128,20 @@ def _loop(growth: Growth, frame: Frame, lets: int) -> None:
             Carry(counter.name, type_, _filled(type_, 0)),
             *(Carry(carry.name, carry.type, Name(init.name)) for carry, init in zip(carries, inits, strict=True)),
         ),
-        op("less", counter.name, _filled(type_, rng.randint(0, MOST_TRIPS))),
+        op("less", counter.name, bound),
         Block(tuple(inner.lets), tuple(Name(name) for name in names)),
     )
     _close(growth, frame, loop)
+
+
+def _bound(rng: Random, frame: Frame) -> tuple[TensorType, Expr]:
+    """The counter's type, and how far it counts: a constant, or what a value in sight says, `MOST_TRIPS` at most."""
+    counts = [value for value in frame.values if value.type in COUNTERS]
+    if counts and rng.random() < 0.6:
+        count = rng.choice(counts)
+        return count.type, op("minimum", count.name, _filled(count.type, MOST_TRIPS))
+    type_ = rng.choice(COUNTERS)
+    return type_, _filled(type_, rng.randint(0, MOST_TRIPS))
 
 
 def _filled(type_: TensorType, number: int) -> Literal:

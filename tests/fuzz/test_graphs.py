@@ -12,7 +12,7 @@ import pytest
 from compiler.checker import check
 from compiler.ops import OPS
 from compiler.recipes import with_other_numbers
-from compiler.syntax import Apply, Block, Expr, Let, Literal, Name, Program, While, inputs, walk_block
+from compiler.syntax import Apply, Block, Expr, Let, Literal, Name, Program, While, inputs, walk_block, walk_expr
 from compiler.types import DTYPES
 from fuzz.engines import kina
 from fuzz.generate.draw import draw_cases
@@ -121,6 +121,10 @@ SHAPES: dict[str, Callable[[Program], bool]] = {
     ),
     "a loop in a fn": lambda p: any(isinstance(e, While) for fn in p.fns for e in walk_block(fn.body)),
     "a loop in @main": lambda p: any(isinstance(e, While) for e in walk_block(main_of(p))),
+    "a loop counts to what the data say": lambda p: any(
+        isinstance(e, While) and any(isinstance(x, Apply) and x.callee == "minimum" for x in walk_expr(e.cond))
+        for e in expressions(p)
+    ),
     "a loop calls a fn": lambda p: any(isinstance(e, While) and calls(p, e.body) for e in expressions(p)),
     "an op in an op": lambda p: any(is_nested(e) for e in expressions(p)),
     "a bare broadcast": lambda p: any(
