@@ -29,8 +29,7 @@ def pair(maker: str, taker: str, type_: TensorType) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _text(edge: Edge) -> str:
-    rank = f"r{edge.rank}" if edge.rank < MOST else f"r{MOST}+"
-    return f"pair {edge.maker}>{edge.taker} {edge.dtype} {rank}"
+    return f"pair {edge.maker}>{edge.taker} {edge.dtype} {rank_class(edge.rank)}"
 
 
 @cache
@@ -50,6 +49,12 @@ def pair_of(feature: str) -> str:
     return feature.split()[1]
 
 
-def taker_of(feature: str) -> str:
-    """What takes the value, of a feature that `pair` made."""
-    return pair_of(feature).partition(">")[2]
+def parts(feature: str) -> tuple[str, str, str]:
+    """What takes the value, its dtype, and the class of its rank, of a feature that `pair` made."""
+    _, ops, dtype, rank = feature.split()
+    return ops.partition(">")[2], dtype, rank
+
+
+def rank_class(rank: int) -> str:
+    """`r0`, `r1`, and so on; ranks from `MOST` on are one class."""
+    return f"r{rank}" if rank < MOST else f"r{MOST}+"

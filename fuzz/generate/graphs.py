@@ -1,8 +1,9 @@
 """Op graphs: typed programs of one to thirty ops over the whole language, on inputs that leave them decidable.
 
-Each program draws which ops and dtypes it may use at all, a few dims, and a regime of numbers; half of the programs
-are steered towards the pairs of ops that were seen least. Hypothesis draws one number for a case, which the generator's
-own stream of choices comes from: a choice of Hypothesis costs fifty times as much, and cases are minimised as programs.
+Each program draws which ops and dtypes it may use at all, a few dims, and a regime of numbers; most programs are
+steered towards the pairs of ops, the dtypes and the ranks that were seen least. Hypothesis draws one number for a case,
+which the generator's own stream of choices comes from: a choice of Hypothesis costs fifty times as much, and cases are
+minimised as programs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from fuzz.generate.blocks import MOST_RESULTS, fill, results
 from fuzz.generate.growth import Growth, Swarm, fresh, new_frame, settled
 from fuzz.generate.regimes import REGIMES
 from fuzz.generate.uses import Pool
-from fuzz.novelty import taker_of
+from fuzz.novelty import parts, rank_class
 from fuzz.reductions.trees import rewrite
 from oracles.case import Case
 
@@ -38,6 +39,9 @@ CAPS = ((64, 8), (256, 9), (1024, 2), (4096, 1))
 """Elements of one value at most, and how often."""
 
 DTYPE_SHARES: Mapping[str, int] = {"F32": 8, "F64": 3, "F16": 3, "BF16": 3, "I32": 3, "I64": 3, "BOOL": 2}
+STEERED = 0.7
+"""Of the programs, once something was seen."""
+
 RANKS = ((0, 1, 1, 2, 2, 2, 3, 3, 4, 5), (1, 2, 2, 3), (2, 3, 4), (0, 1), (3, 4, 5))
 
 
@@ -51,21 +55,22 @@ def graph_cases(seen: Mapping[str, int] | None = None) -> SearchStrategy[Case]:
     The same `seen` and the same draw give the same case.
     """
     counts = dict(seen or {})
-    takers: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     for feature, times in counts.items():
-        takers[taker_of(feature)] += times
+        totals.update(dict.fromkeys(parts(feature), times))
 
     @cache  # every run of Hypothesis begins with the simplest draw, which nobody looks at
     def simplest() -> Case:
-        return _drawn(0, counts, takers)
+        return _drawn(0, counts, totals)
 
-    return _NUMBERS.map(lambda number: _drawn(number, counts, takers) if number else simplest())
+    return _NUMBERS.map(lambda number: _drawn(number, counts, totals) if number else simplest())
 
 
-def _drawn(number: int, seen: Mapping[str, int], takers: Mapping[str, int]) -> Case:
+def _drawn(number: int, seen: Mapping[str, int], totals: Mapping[str, int]) -> Case:
+    """`totals` counts ops, dtypes and classes of ranks."""
     rng = Random(number)  # noqa: S311 (reproducible, nothing secret)
-    steered = bool(seen) and rng.random() < 0.5
-    swarm = _swarm(rng, seen if steered else {}, takers if steered else {})
+    steered = bool(seen) and rng.random() < STEERED
+    swarm = _swarm(rng, seen if steered else {}, totals if steered else {})
     growth = Growth(rng, swarm, rng.randint(*_share(rng, SIZES)))
     main = new_frame()
     for _ in range(rng.choice((1, 2, 2, 3))):
@@ -76,23 +81,25 @@ def _drawn(number: int, seen: Mapping[str, int], takers: Mapping[str, int]) -> C
     return _case(growth, body, rng.choice((0.0, 0.0, 0.5)))
 
 
-def _swarm(rng: Random, seen: Mapping[str, int], takers: Mapping[str, int]) -> Swarm:
-    """What the program may use; an op that is seldom taken is the likelier one."""
+def _swarm(rng: Random, seen: Mapping[str, int], totals: Mapping[str, int]) -> Swarm:
+    """What the program may use; what was seen seldom is the likelier."""
     regime = _share(rng, [(regime, regime.share) for regime in REGIMES])
     allowed = [op for op in OPS.values() if not regime.ops or op.name in regime.ops]
     ops = rng.sample(allowed, rng.randint(min(3, len(allowed)), len(allowed)))
-    weights = [rng.choice((0.3, 1.0, 3.0)) / (1 + takers.get(op.name, 0)) for op in ops]
+    weights = [rng.choice((0.3, 1.0, 3.0)) / (1 + totals.get(op.name, 0)) for op in ops]
     calls, loops = rng.choice((0.0, 0.1, 0.2)), rng.choice((0.0, 0.0, 0.03, 0.1))
-    return Swarm(ops, weights, _pool(rng), regime, seen, rng.choice((0.0, 0.1, 0.4)), calls, loops)
+    return Swarm(ops, weights, _pool(rng, totals), regime, seen, rng.choice((0.0, 0.1, 0.4)), calls, loops)
 
 
-def _pool(rng: Random) -> Pool:
-    dtypes = [DTYPES[rng.choices(list(DTYPE_SHARES), list(DTYPE_SHARES.values()))[0]] for _ in range(rng.randint(1, 4))]
+def _pool(rng: Random, totals: Mapping[str, int]) -> Pool:
+    shares = [(DTYPES[name], share / (1 + totals.get(name, 0))) for name, share in DTYPE_SHARES.items()]
+    dtypes = [_share(rng, shares) for _ in range(rng.randint(1, 4))]
+    rarest = [(ranks, sum(1 / (1 + totals.get(rank_class(rank), 0)) for rank in ranks) / len(ranks)) for ranks in RANKS]
     dims = [rng.choice(DIMS) for _ in range(rng.randint(2, 4))]
-    return Pool(dims, dtypes, rng.choice(RANKS), _share(rng, CAPS))
+    return Pool(dims, dtypes, _share(rng, rarest), _share(rng, CAPS))
 
 
-def _share(rng: Random, table: Sequence[tuple[T, int]]) -> T:
+def _share(rng: Random, table: Sequence[tuple[T, float]]) -> T:
     return rng.choices([item for item, _ in table], [share for _, share in table])[0]
 
 

@@ -24,14 +24,14 @@ from fuzz.novelty import pair
 from oracles.numpy_reference import hold
 
 TRIES = 8  # ops tried for one let, before it is left out
-CHOICES = 3  # legal uses among which those seen least are preferred
+CHOICES = 4  # legal uses among which those seen least are preferred
 CARRIED = 8  # how much likelier a use is whose result may go on to the next trip
 LARGEST_LITERAL = 12  # elements: their text is what they cost
 
 
 @dataclass(frozen=True, slots=True)
 class Swarm:
-    """What one program may use at all. `seen` is what steers its draw, nothing in half of the programs."""
+    """What one program may use at all. `seen` is what steers its draw, nothing in some programs."""
 
     ops: Sequence[Op]
     weights: Sequence[float]

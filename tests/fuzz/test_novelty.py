@@ -10,7 +10,7 @@ from compiler.parser import parse
 from compiler.types import F32, TensorType
 from fuzz.generate.draw import draw_cases
 from fuzz.generate.graphs import graph_cases
-from fuzz.novelty import features, pair, taker_of
+from fuzz.novelty import features, pair, parts
 
 PROGRAM = """
 let f = fn(p: tensor<F32, [2, 2], @host>) -> tensor<F32, [2], @host> {
@@ -65,7 +65,8 @@ def test_it_has_no_others() -> None:
 
 
 def test_a_feature_says_what_takes_the_value() -> None:
-    assert taker_of(pair("matmul", "softmax", TensorType(F32, (2, 2)))) == "softmax"
+    assert parts(pair("matmul", "softmax", TensorType(F32, (2, 2)))) == ("softmax", "F32", "r2")
+    assert parts(pair("matmul", "softmax", TensorType(F32, (2, 2, 1, 1)))) == ("softmax", "F32", "r3+")
 
 
 def seen_after(seen: dict[str, int], seed: int, count: int) -> Counter[str]:
@@ -81,10 +82,10 @@ def test_the_same_seed_and_the_same_counts_draw_the_same() -> None:
 def test_what_was_seen_is_drawn_less() -> None:
     """All pairs of half of the ops were seen often: the other half takes their place."""
     often = seen_after({}, 3, 60)
-    ops = sorted({taker_of(feature) for feature in often} - {"call", "while", "result"})[::2]
-    seen = {feature: 1000 for feature in often if taker_of(feature) in ops}
+    ops = sorted({parts(feature)[0] for feature in often} - {"call", "while", "result"})[::2]
+    seen = {feature: 1000 for feature in often if parts(feature)[0] in ops}
     share = [
-        sum(n for f, n in counts.items() if taker_of(f) in ops) / counts.total()
+        sum(n for f, n in counts.items() if parts(f)[0] in ops) / counts.total()
         for counts in (seen_after({}, 4, 60), seen_after(seen, 4, 60))
     ]
     assert share[1] < 0.8 * share[0]
