@@ -1,7 +1,7 @@
 # One entry point for people and CI. Every target sets itself up in a fresh clone; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fuzz test replay repro minimize bless lint format type ci clean
+.PHONY: help setup fuzz test replay repro minimize bench bless lint format type ci clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,9 +12,10 @@ SEED ?= 0
 WORKERS ?= 2
 TIME ?=
 FILE ?=
+JSON ?=
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  make fuzz TIME=60s SEED=0 WORKERS=2    (without TIME: until Ctrl-C)"
 	@echo "  make repro FILE=corpus/NAME.kina       (also: minimize)"
@@ -46,6 +47,9 @@ repro: $(READY) ## judge one case: make repro FILE=case.kina
 minimize: $(READY) ## make one failing case smaller: make minimize FILE=case.kina
 	@test -n "$(FILE)" || { echo "minimize: say which case: make minimize FILE=case.kina" >&2; exit 2; }
 	@$(RUN) -m fuzz minimize $(FILE)
+
+bench: $(READY) ## how fast a campaign's work is, where its time goes, and the command-line tools beside it
+	@$(RUN) -m bench.speed $(if $(JSON),--json)
 
 bless: $(READY) ## rewrite the golden files from what the compiler emits now
 	@$(RUN) -m tests.bless

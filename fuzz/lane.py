@@ -90,11 +90,11 @@ def _draw(
 ) -> bool:
     """Judge the cases of one batch from position `skip` on; whether the batch came to its end."""
     if text:
-        _judge(lane, Place(batch, skip), _Run(parse_case(text, f"{batch}.{skip}"), batch), 0.0, {})
+        _judge(lane, Place(batch, skip), Run(parse_case(text, f"{batch}.{skip}"), batch), 0.0, {})
         skip += 1
     began = time.perf_counter()
     drawn = draw_cases(programs(seen, pipelines), seed, count)
-    runs = [run for at, program in enumerate(drawn) for run in _runs(program, batch + at)]
+    runs = [run for at, program in enumerate(drawn) for run in runs(program, batch + at)]
     drawing = (time.perf_counter() - began) / max(1, len(runs))
     known: dict[int, References] = {}  # of the program at work, by the inputs
     for position, run in enumerate(runs[skip:], skip):
@@ -107,7 +107,7 @@ def _draw(
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
     """A case that is to be judged: of a program (`first` or not) the one on these `inputs`, numbered.
 
     `turn` chooses the build: every other time the first, which is the cheapest; else each in turn. The default pipeline
@@ -124,12 +124,12 @@ class _Run:
         return build if self.case.pipeline == "default" else (build[self.inputs % len(build)],)
 
 
-def _runs(drawn: Drawn, turn: int) -> Iterator[_Run]:
+def runs(drawn: Drawn, turn: int) -> Iterator[Run]:
     """Pipeline after pipeline, so that the child compiles each once."""
     given = (drawn.case, with_other_numbers(drawn.case))
     for at, pipeline in enumerate(("default", *drawn.pipelines)):
         for inputs, case in enumerate(given):
-            yield _Run(replace(case, pipeline=pipeline), turn + at, inputs, first=at == inputs == 0)
+            yield Run(replace(case, pipeline=pipeline), turn + at, inputs, first=at == inputs == 0)
 
 
 def with_other_numbers(case: Case) -> Case:
@@ -141,7 +141,7 @@ def with_other_numbers(case: Case) -> Case:
     return replace(case, recipes=recipes)
 
 
-def _judge(lane: _Lane, place: Place, run: _Run, drawing: float, known: dict[int, References]) -> None:
+def _judge(lane: _Lane, place: Place, run: Run, drawing: float, known: dict[int, References]) -> None:
     """Put the case on disk, run and judge it, and report it. `known` are the program's references so far."""
     references = known.get(run.inputs)
     case = replace(references.case, pipeline=run.case.pipeline) if references else run.case
