@@ -49,6 +49,7 @@ def pair_of(feature: str) -> str:
     return feature.split()[1]
 
 
+@lru_cache(maxsize=1 << 14)
 def parts(feature: str) -> tuple[str, str, str]:
     """What takes the value, its dtype, and the class of its rank, of a feature that `pair` made."""
     _, ops, dtype, rank = feature.split()

@@ -52,21 +52,23 @@ def _step(growth: Growth, frame: Frame, room: int) -> None:
 
 def results(rng: Random, frame: Frame, most: int) -> list[Value]:
     """What a block returns: most of what is not used in it, and now and then a value that is, twice or as it came."""
-    computed_ = [value for value in frame.values if value.maker not in GIVEN]
-    chosen = [value for value in computed_ if not value.used and rng.random() < 0.9][-most:]
+    made = [value for value in frame.values if value.maker not in GIVEN]
+    chosen = [value for value in made if not value.used and rng.random() < 0.9][-most:]
     while not chosen or (len(chosen) < most and rng.random() < 0.25):
-        chosen.insert(rng.randint(0, len(chosen)), rng.choice(computed_ if computed_ and not chosen else frame.values))
+        chosen.insert(rng.randint(0, len(chosen)), rng.choice(made if made and not chosen else frame.values))
     return chosen
 
 
 def _new_call(growth: Growth, frame: Frame, lets: int) -> None:
     """A call of a fn that is made for it."""
     inner = new_frame(frame)
-    for _ in range(growth.rng.randint(1, 3)):
+    for _ in range(growth.rng.choice((0, 1, 1, 2, 2, 3))):
         argument = likely(growth.rng, frame.values)
         argument.used += 1
         parameter(inner, argument)
     fill(growth, inner, lets)
+    if not inner.values:  # neither a parameter nor a constant came up
+        return
     returned = results(growth.rng, inner, growth.rng.choice((1, 1, 2, 3)))
     params = tuple(Param(value.name, value.type) for value in inner.params)
     body = Block(tuple(inner.lets), tuple(Name(value.name) for value in returned))
