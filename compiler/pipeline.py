@@ -155,6 +155,10 @@ def keep_loops(module: ir.Operation) -> None:
                 last.attributes["loop_annotation"] = mark
 
 
+MOST_OPS = 25_000
+"""In the LLVM dialect, after added passes, which may unroll and peel without end: LLVM would take minutes. The largest
+example has 14,000."""
+
 OURS = {"kina-runtime": add_runtime, "kina-keep-loops": keep_loops}  # passes of this compiler, beside MLIR's
 
 
@@ -179,6 +183,16 @@ def run(module: ir.Module, pipeline: Pipeline, entering: Callable[[str], None] =
             if invalid:
                 guilty = _guilty(before, passes) if before else None
                 raise guilty or PipelineError(passes[-1].name, "invalid-ir", invalid)
+        if pipeline.added and pipeline.passes[-1].stage == "llvm" and _size(module) > MOST_OPS:
+            raise PipelineError(
+                "growth", "refused", f"{_size(module)} ops; at most {MOST_OPS} are made machine code of"
+            )
+
+
+def _size(module: ir.Module) -> int:
+    """The ops of a module in the LLVM dialect, where no op that matters holds others."""
+    regions = (region for op in module.body for region in op.operation.regions)
+    return sum(len(block.operations) for region in regions for block in region)
 
 
 def _verified_together(pipeline: Pipeline) -> Iterator[tuple[Pass, ...]]:
