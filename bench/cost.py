@@ -18,7 +18,7 @@ from bench.schedules import Parted, run_schedule
 from fuzz.lane import with_other_numbers
 from oracles.case import Case, print_case
 from oracles.inputs import make_inputs
-from oracles.judge import judge, judge_lets, references
+from oracles.judge import judge, judge_lockstep, references
 
 T = TypeVar("T")
 
@@ -56,5 +56,5 @@ def _measure(case: Case, rng: np.random.Generator, measured: Cost) -> None:
         return
     whole = replace(run_schedule(case.program, inputs, rng), lets={})
     refs = measured.timed("references", lambda: references(case, inputs))
-    measured.timed("judge", lambda: [judge(refs, outcome) for outcome in (whole, stepped)])
-    measured.timed("lockstep", lambda: judge_lets(case.program, inputs, stepped))
+    measured.timed("judge", lambda: [judge(refs, outcome) for outcome in (stepped, whole)])
+    measured.timed("lockstep", lambda: judge_lockstep(refs, stepped))

@@ -5,11 +5,10 @@ What is drawn is a function of the family, the seed and the number asked for. Wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
-from hypothesis.strategies import SearchStrategy
 
 from bench.graphs import FLOATS, VALUES, draw_graph, draw_inputs
 from compiler.types import DType
@@ -36,12 +35,12 @@ def hostile_graphs(seed: int, count: int) -> Iterator[Drawn]:
 
 def campaign_graphs(seed: int, count: int) -> Iterator[Drawn]:
     """Op graphs as a campaign draws them."""
-    return _drawn(graph_cases(), seed, count)
+    return _ready(draw_cases(graph_cases(), seed, count))
 
 
 def campaign_stories(seed: int, count: int) -> Iterator[Drawn]:
     """StoryLM cases as a campaign draws them: families and dtypes by their shares."""
-    return _drawn(storylm_families(), seed, count)
+    return _ready(draw_cases(storylm_families(), seed, count))
 
 
 def stories_of_all(seed: int, count: int) -> Iterator[Drawn]:
@@ -55,12 +54,12 @@ def stories_of(dtype: DType, seed: int, count: int) -> Iterator[Drawn]:
     families = [family(dtype) for share, family in STORYLM.values() for _ in range(share)]
     rng = np.random.default_rng([seed, dtype.bits, dtype.precision])
     for pick in rng.integers(len(families), size=count):
-        yield from _drawn(families[pick], int(rng.integers(2**32)), 1)
+        yield from _ready(draw_cases(families[pick], int(rng.integers(2**32)), 1))
 
 
-def _drawn(strategy: SearchStrategy[Case], seed: int, count: int) -> Iterator[Drawn]:
-    """Drawn cases without their claims."""
-    for case in draw_cases(strategy, seed, count):
+def _ready(cases: Iterable[Case]) -> Iterator[Drawn]:
+    """Cases with their inputs, without their claims."""
+    for case in cases:
         yield replace(case, claims=()), make_inputs(case)
 
 

@@ -119,7 +119,7 @@ def _judged(references: judge.References, outcome: Outcome) -> Verdict:
         return verdict
     if references.base.lets.keys() - outcome.lets.keys():
         return verdict
-    lockstep = judge.judge_lets(references.case.program, references.inputs, outcome)
+    lockstep = judge.judge_lockstep(references, outcome)
     return lockstep if isinstance(lockstep, Disagree) else verdict
 
 

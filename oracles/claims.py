@@ -13,6 +13,7 @@ import numpy as np
 
 from oracles.case import Case, Claim
 from oracles.compare import Allowed, ratio, widened
+from oracles.echoes import echo_bound
 from oracles.engine import Array, Observation
 from oracles.evaluator import EvaluationError
 from oracles.routes import same_route
@@ -111,11 +112,17 @@ def _furthest(a: Array, b: Array, left: Traced, right: Traced, run: Trace, limit
         return loose
     if _distance(a, b, left, run.least_bound(left), run.least_bound(right)) <= limit:
         return loose
-    return _distance(a, b, left, *run.bounds([left, right]))
+    doubt = _distances(a, b, left, echo_bound(run, left), echo_bound(run, right)) > limit
+    run.sharpen([(left, doubt), (right, doubt)])
+    return _distance(a, b, left, run.bound(left), run.bound(right))
 
 
 def _distance(a: Array, b: Array, like: Traced, bound_a: Array | None, bound_b: Array | None) -> float:
+    return float(_distances(a, b, like, bound_a, bound_b).max())
+
+
+def _distances(a: Array, b: Array, like: Traced, bound_a: Array | None, bound_b: Array | None) -> Array:
     bounds = [bound for bound in (bound_a, bound_b) if bound is not None]
     bound = np.asarray(sum(bounds)) if bounds else None
     value = widened(b) if like.dtype.kind == "float" else b
-    return float(ratio(a, Allowed(value, like.dtype, bound)).max())
+    return ratio(a, Allowed(value, like.dtype, bound))

@@ -179,7 +179,9 @@ class _Walk(Generic[A]):
         """What an expression is worth: several values for a call or a `while`, one for the rest."""
         match expr:
             case Name():
-                return [_look_up(env, expr.id, scope.site(name))]
+                if expr.id not in env:
+                    raise EvaluationError(f"`{expr.id}` in `{scope.site(name).path}` is not bound")
+                return [env[expr.id]]
             case Literal():
                 return [Val(self.library.hold(literal_array(expr)), expr.type.dtype)]
             case Placeholder():
@@ -200,6 +202,8 @@ class _Walk(Generic[A]):
     def operands(self, expr: Apply, env: Env[A], scope: _Scope, name: str) -> list[Val[A]]:
         """The operands' values; a bare `broadcast` among them takes its shape from the others."""
         bare = [_bare_operand(arg) for arg in expr.args]
+        if not any(bare):
+            return [self.value(arg, env, scope, name) for arg in expr.args]
         values = [
             self.value(arg if inner is None else inner, env, scope, name)
             for arg, inner in zip(expr.args, bare, strict=True)
@@ -259,12 +263,6 @@ class _Walk(Generic[A]):
                 f"`{scope.site(name).path}` is {cond.dtype} of shape {list(_shape(cond))}, not one BOOL"
             )
         return bool(cond.array.reshape(()).item())  # type: ignore[attr-defined] # both libraries' arrays have it
-
-
-def _look_up(env: Env[A], name: str, site: Site) -> Val[A]:
-    if name not in env:
-        raise EvaluationError(f"`{name}` in `{site.path}` is not bound")
-    return env[name]
 
 
 def literal_array(literal: Literal) -> Array:

@@ -17,19 +17,27 @@ from compiler.syntax import Apply, Block, Expr, Name, Program, While
 from oracles.case import Case, Claim
 from oracles.claims import judge_claims, unseparated
 from oracles.compare import Allowed, Difference, form_difference, ratio, worst_difference
+from oracles.echoes import echo_bound
 from oracles.engine import Array, Failure, Observation, Outcome
 from oracles.traced import Contradiction, Trace, Traced
 from oracles.tracing import trace
 from oracles.verdict import Agree, Disagree, Undecided, Verdict
 
+Shown = frozenset[object]
+"""Every value that an engine showed, by its name, form and bytes, and what was asked about them."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class References:
-    """Both references' values of one case and their bounds; runs on other choices of open argmaxes are kept."""
+    """Both references' values of one case and their bounds; runs on other choices of open argmaxes are kept.
+
+    `agreed`: what was shown and found right, so that the same bits of another variant need no second look.
+    """
 
     case: Case
     inputs: Mapping[str, Array]
     base: Trace
+    agreed: dict[Shown, Agree] = field(default_factory=dict)
     followed: dict[tuple[tuple[int, bytes], ...], Trace] = field(default_factory=dict)
 
     def run(self, follow: Mapping[int, Array]) -> Trace:
@@ -38,7 +46,8 @@ class References:
             return self.base
         key = tuple((serial, choice.tobytes()) for serial, choice in follow.items())
         if key not in self.followed:
-            self.followed[key] = trace(self.case.program, self.inputs, dict(follow))
+            *others, _ = follow.items()
+            self.followed[key] = trace(self.case.program, self.inputs, dict(follow), before=self.run(dict(others)))
         return self.followed[key]
 
 
@@ -67,6 +76,20 @@ def judge(refs: References, outcome: Outcome) -> Verdict:
         return Disagree(
             "run", "wrong-results", "main", f"{len(outcome.results)} results, must be {len(refs.base.results)}"
         )
+    shown = _shown(outcome.lets) | _shown({f"[{at}]": result for at, result in enumerate(outcome.results)})
+    shown |= {refs.case.claims}
+    known = next((verdict for more, verdict in refs.agreed.items() if shown <= more), None)
+    verdict = known or _judged(refs, outcome)
+    if isinstance(verdict, Agree):
+        refs.agreed[shown] = verdict
+    return verdict
+
+
+def _shown(values: Mapping[str, Array]) -> Shown:
+    return frozenset((name, value.dtype.str, value.shape, value.tobytes()) for name, value in values.items())
+
+
+def _judged(refs: References, outcome: Observation) -> Verdict:
     follow: dict[int, Array] = {}
     while True:
         run = refs.run(follow)
@@ -86,12 +109,23 @@ def _contradicted(found: Contradiction) -> Disagree:
     return Disagree("oracle", "contradiction", found.op, f"in {found.path}: {found.message}", found.path)
 
 
-def judge_lets(program: Program, inputs: Mapping[str, Array], outcome: Observation) -> Verdict:
+def judge_lockstep(refs: References, outcome: Observation) -> Verdict:
+    """`judge_lets`, with what is known of the case."""
+    shown = _shown(outcome.lets) | {"lockstep"}
+    verdict = refs.agreed.get(shown) or judge_lets(refs.case.program, refs.inputs, outcome, refs.base)
+    if isinstance(verdict, Agree):
+        refs.agreed[shown] = verdict
+    return verdict
+
+
+def judge_lets(
+    program: Program, inputs: Mapping[str, Array], outcome: Observation, before: Trace | None = None
+) -> Verdict:
     """Lockstep: each observed let of `@main` by itself, from the target's own values of the lets before it.
 
     Nothing compounds from let to let. Where every let is one op, the first that is wrong names its culprit.
     """
-    run = trace(program, inputs, given=outcome.lets)
+    run = trace(program, inputs, given=outcome.lets, before=before)
     if run.contradiction is not None:
         return _contradicted(run.contradiction)
     culprits = _culprits(program)
@@ -187,11 +221,14 @@ def _doubtful(seen: list[Seen], run: Trace) -> list[tuple[Traced, Array]]:
 def _in_doubt(item: Seen, run: Trace) -> Array | None:
     """Where an element lies farther off than the last rounding explains, so that the sharp bound must be known."""
     value = item.value
-    if value.graph is None or value.err is None or item.target.shape != value.array.shape:
+    if value.made is None or value.err is None or item.target.shape != value.array.shape:
         return None
     least = run.least_bound(value)
     loose = np.isfinite(value.err) & (value.err > least * (1 + 2.0**-20))
     doubt = loose & (ratio(item.target, Allowed(value.array, value.dtype, least)) > 1)
+    if not doubt.any():
+        return None
+    doubt &= ratio(item.target, Allowed(value.array, value.dtype, echo_bound(run, value))) > 1
     return doubt if doubt.any() else None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from compiler.types import F32, F64, DType
 from oracles.bounds import Rule, Step, Work, once_rounded, settle, spread
 from oracles.engine import Array
-from oracles.numpy_reference import TABLE
+from oracles.numpy_reference import QUIET
 from oracles.rounding import UNITS, rounded, rounded_integers
 from oracles.verdict import Reason
 
@@ -23,7 +23,7 @@ def move_rule(work: Work) -> Step:
         return Step(work.value, tame=work.tame)
     pairs = zip(work.errs, work.args, strict=True)
     errs = [np.zeros(arg.shape) if isinstance(err, float) else err for err, arg in pairs]
-    return Step(work.value, TABLE[work.op](*errs, **work.attrs), tame=work.tame)
+    return Step(work.value, QUIET.table[work.op](*errs, **work.attrs), tame=work.tame)
 
 
 def gather_rule(work: Work) -> Step:
@@ -31,7 +31,7 @@ def gather_rule(work: Work) -> Step:
     if work.exact:
         return Step(work.value, tame=work.tame)
     (table, ids), (err, err_ids) = work.args, work.errs
-    moved = TABLE["gather"](np.broadcast_to(np.asarray(err), table.shape), ids)
+    moved = QUIET.table["gather"](np.broadcast_to(np.asarray(err), table.shape), ids)
     by_id = np.broadcast_to(np.asarray(err_ids), ids.shape).reshape(ids.shape + (1,) * (table.ndim - 1))
     return Step(work.value, moved + by_id, tame=work.tame)
 
@@ -78,7 +78,7 @@ def _cast_to_discrete(work: Work, err: Array) -> Step:
     """The conversion does not decrease, so it is certain where both ends of the interval convert alike."""
     (x,) = work.args
     low, high = np.nextafter(x - err, -np.inf), np.nextafter(x + err, np.inf)
-    alike = TABLE["cast"](low, **work.attrs) == TABLE["cast"](high, **work.attrs)
+    alike = QUIET.table["cast"](low, **work.attrs) == QUIET.table["cast"](high, **work.attrs)
     if work.dtype.kind == "bool":  # not monotonic: both ends may differ from zero
         alike = np.abs(x) > err
     return _certain(work, (err == 0) | (alike & np.isfinite(err)), "cast-boundary")

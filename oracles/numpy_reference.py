@@ -122,7 +122,7 @@ def _saturated(x: Array, target: DType) -> Array:
     return np.select([x >= limit, x <= -limit], [np.full_like(values, high), np.full_like(values, low)], values)
 
 
-_OPERATORS: dict[str, Callable[..., Any]] = {
+OPERATORS: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -154,10 +154,16 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "softmax": _softmax,
     "argmax": lambda x, axis: np.argmax(x, axis=axis),
 }
+"""Without the care for warnings and rank 0 that `TABLE` takes."""
 
 
-def _as_array(operator: Callable[..., Any]) -> Callable[..., Array]:
-    """NumPy turns rank 0 into scalars and warns of the infinities and NaNs that the language defines."""
+def _array_of(operator: Callable[..., Any]) -> Callable[..., Array]:
+    """NumPy turns rank 0 into scalars."""
+    return lambda *args, **attrs: np.asarray(operator(*args, **attrs))
+
+
+def _silently(operator: Callable[..., Any]) -> Callable[..., Array]:
+    """NumPy warns of the infinities and NaNs that the language defines."""
 
     def function(*args: Array, **attrs: AttrValue) -> Array:
         with np.errstate(all="ignore"):
@@ -166,5 +172,7 @@ def _as_array(operator: Callable[..., Any]) -> Callable[..., Array]:
     return function
 
 
-TABLE: dict[str, Callable[..., Array]] = {op: _as_array(operator) for op, operator in _OPERATORS.items()}
+TABLE: dict[str, Callable[..., Array]] = {op: _silently(operator) for op, operator in OPERATORS.items()}
 LIBRARY: Library[Array] = Library(TABLE, hold)
+QUIET: Library[Array] = Library({op: _array_of(operator) for op, operator in OPERATORS.items()}, hold)
+"""The same for a caller who has silenced NumPy's warnings once for all ops."""

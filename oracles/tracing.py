@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
+import torch
 
 from compiler.syntax import Program
 from compiler.types import F64
@@ -22,8 +23,8 @@ from oracles.engine import Array
 from oracles.evaluator import Attrs, Hooks, Site, Val, apply_table, evaluate
 from oracles.rounding import LIBM_ULPS, UNITS
 from oracles.rules import RULES
-from oracles.traced import Contradiction, Trace, Traced
-from oracles.transport import MOVES, RISKY, Graph, tensor, wild_graph
+from oracles.traced import Check, Contradiction, Done, Made, Trace, Traced
+from oracles.transport import MOVES, RISKY, tensor
 from oracles.verdict import Undecided
 
 
@@ -32,12 +33,18 @@ def trace(
     inputs: Mapping[str, Array],
     follow: Mapping[int, Array] | None = None,
     given: Mapping[str, Array] | None = None,
+    before: Trace | None = None,
 ) -> Trace:
-    """Runs `@main` on native inputs. Raises `EvaluationError` where the references cannot follow the program."""
-    run = Trace(follow or {}, given or {})
+    """Runs `@main` on native inputs. Raises `EvaluationError` where the references cannot follow the program.
+
+    `before`: another run of the program on these inputs, which saves work. What it found stays found.
+    """
+    run = Trace(follow or {}, before, given=given or {})
     hooks = Hooks(apply=_Tracer(run).apply, bind=_Tracer(run).bind)
     with np.errstate(all="ignore"):
-        done = evaluate(program, inputs, numpy_reference.LIBRARY, hooks)
+        done = evaluate(program, inputs, numpy_reference.QUIET, hooks)
+        run.contradiction = _first_contradiction(run.checks) or (before.contradiction if before else None)
+    run.checks.clear()
     run.lets = {name: traced(value) for name, value in done.lets.items()}
     run.results = tuple(traced(value) for value in done.results)
     run.moves.clear()
@@ -52,8 +59,8 @@ def traced(value: Val[Array]) -> Traced:
 
 
 def local_step(op: str, operands: Sequence[Traced], attrs: Attrs) -> tuple[Work, Step]:
-    """One op by NumPy, with its bounds. Raises `EvaluationError`."""
-    plain = apply_table(numpy_reference.LIBRARY, op, operands, attrs)
+    """One op by NumPy, whose warnings the caller silences, with its bounds. Raises `EvaluationError`."""
+    plain = apply_table(numpy_reference.QUIET, op, operands, attrs)
     work = Work(
         op,
         plain.dtype,
@@ -87,60 +94,37 @@ class _Tracer:
 
     def _applied(self, op: str, args: Sequence[Val[Array]], attrs: Attrs, site: Site) -> Traced:
         run, operands = self.run, tuple(traced(arg) for arg in args)
+        value = run.taken_over(op, attrs, operands) or self._computed(op, operands, attrs, site)
+        run.steps.append(Done(op, attrs, operands, value))
+        return value
+
+    def _computed(self, op: str, operands: tuple[Traced, ...], attrs: Attrs, site: Site) -> Traced:
+        run = self.run
         work, step = local_step(op, operands, attrs)
-        run.serial += 1
-        graph = self._graph(work, operands, step, site)
-        unknown = _why_unknown(op, operands, step)
-        moved = (op, attrs, operands) if op in MOVES else None
+        if not run.given or run.before is None:  # in lockstep nobody asks again: the same ops were compared before
+            other = torch_reference.TABLE[op](*(tensor(arg.array) for arg in operands), **attrs)
+            run.checks.append(Check(work, step, site.path, other))
         choice = None if step.contenders is None else (step.contenders, cast("int", attrs["axis"]))
-        product = product_error(op, operands, step)
         value = Traced(
             step.value,
             work.dtype,
             step.err,
             step.source,
-            graph,
-            unknown,
+            _made(op, attrs, operands, work, step),
+            _why_unknown(op, operands, step),
             step.tame,
-            moved,
+            (op, attrs, operands) if op in MOVES else None,
             choice,
-            product,
-            run.serial,
+            product_error(op, operands, step),
+            len(run.steps),
         )
         return self._followed(value)
-
-    def _graph(self, work: Work, operands: Sequence[Traced], step: Step, site: Site) -> Graph | None:
-        """The op over tensors, having compared PyTorch's own result with NumPy's."""
-        run, op = self.run, work.op
-        constant = step.err is None or work.dtype.kind != "float"
-        if not constant and work.tame and step.tame and not (op in RISKY and np.any(step.err == 0)):
-            computed = torch_reference.TABLE[op](*(_tensor(arg) for arg in operands), **work.attrs)
-            self._compare(work, step, computed.detach(), site)
-            return run.tape.extend(computed, step.value, step.source)
-        computed = torch_reference.TABLE[op](*(tensor(arg.array) for arg in operands), **work.attrs)
-        self._compare(work, step, computed, site)
-        if step.err is None or constant:
-            return None
-        pairs = [(_tensor(arg), arg.array) for arg in operands]
-        value = np.where(np.isfinite(step.value), step.value, 0.0)
-        return run.tape.extend(wild_graph(op, work.attrs, pairs, step.value, step.err), value, step.source)
-
-    def _compare(self, work: Work, step: Step, computed: Graph, site: Site) -> None:
-        """Two libraries' results from the same operands: each within its own float64 share of the op's rounding."""
-        if self.run.contradiction is not None:
-            return
-        other = computed.numpy()
-        if other.shape == work.value.shape and (other == work.value).all():
-            return
-        problem = _contradiction(work, step, other)
-        if problem:
-            self.run.contradiction = Contradiction(work.op, site.path, problem)
 
     def _followed(self, value: Traced) -> Traced:
         """An open argmax as the target decided it."""
         run = self.run
         if run.lost is not None:
-            return replace(value, err=np.full(value.array.shape, np.inf), graph=None, unknown=run.lost, tame=False)
+            return replace(value, err=np.full(value.array.shape, np.inf), made=None, unknown=run.lost, tame=False)
         choice = run.follow.get(value.serial)
         if choice is None:
             return value
@@ -160,6 +144,8 @@ class _Tracer:
         if form_difference(name, target, known.dtype, known.array.shape) is not None:
             return known
         value = numpy_reference.hold(target)
+        if known.err is None and value.tobytes() == known.array.tobytes():
+            return known
         return Traced(value, known.dtype, tame=bool(np.isfinite(value).all()), product=known.fusable())
 
 
@@ -189,13 +175,11 @@ def _as_arrays(step: Step) -> Step:
     return replace(step, value=np.asarray(step.value), err=err, source=source)
 
 
-def _tensor(value: Traced) -> Graph:
-    """The tensor of a value: finite throughout if it is a float."""
-    if value.graph is not None:
-        return value.graph
-    if value.tame or value.dtype.kind != "float":
-        return tensor(value.array)
-    return tensor(np.where(np.isfinite(value.array), value.array, 0.0))
+def _made(op: str, attrs: Attrs, operands: tuple[Traced, ...], work: Work, step: Step) -> Made | None:
+    if step.err is None or work.dtype.kind != "float":
+        return None
+    singular = op in RISKY and bool(np.any(step.err == 0))
+    return Made(op, attrs, operands, work.tame and step.tame and not singular)
 
 
 def _why_unknown(op: str, operands: Sequence[Traced], step: Step) -> Undecided | None:
@@ -206,6 +190,32 @@ def _why_unknown(op: str, operands: Sequence[Traced], step: Step) -> Undecided |
     if inherited is not None and step.reason is None:
         return inherited
     return Undecided(step.reason or "ill-conditioned", op)
+
+
+def _first_contradiction(checks: Sequence[Check]) -> Contradiction | None:
+    """The first op on whose result the libraries contradict each other."""
+    for check in _unequal(checks):
+        problem = _contradiction(check.work, check.step, check.other.numpy())
+        if problem:
+            return Contradiction(check.work.op, check.path, problem)
+    return None
+
+
+def _unequal(checks: Sequence[Check]) -> list[Check]:
+    """Those that are not the same throughout, in order. All are compared in one go for each dtype: they are many."""
+    found = [check for check in checks if tuple(check.other.shape) != check.work.value.shape]
+    groups: dict[object, list[Check]] = {}
+    for check in checks:
+        if tuple(check.other.shape) == check.work.value.shape:
+            groups.setdefault((check.work.value.dtype, check.other.dtype), []).append(check)
+    for group in groups.values():
+        mine = np.concatenate([check.work.value.reshape(-1) for check in group])
+        other = torch.cat([check.other.reshape(-1) for check in group]).numpy()
+        ends = np.cumsum([check.work.value.size for check in group])
+        places = np.unique(np.searchsorted(ends, np.flatnonzero(mine != other), side="right"))
+        found += [group[place] for place in places]
+    order = {id(check): at for at, check in enumerate(checks)}
+    return sorted(found, key=lambda check: order[id(check)])
 
 
 # How far two float64 libraries may lie apart where the rule asks for one certain result: PyTorch's sqrt (MKL's) errs in

@@ -94,6 +94,11 @@ class Tape:
         return total
 
 
+def plain_graph(op: str, attrs: Mapping[str, AttrValue], operands: Sequence[Tensor]) -> Tensor:
+    """The op over tensors where nothing is infinite, unknown or at a singularity."""
+    return TABLE[op](*operands, **attrs)
+
+
 def wild_graph(
     op: str,
     attrs: Mapping[str, AttrValue],

@@ -220,7 +220,7 @@ def test_every_rule_of_f32_stays_below_its_dtype() -> None:
     """The bound of one op of exact operands is a few units in the last place, not a tolerance."""
     rng = np.random.default_rng(1)
     x, y = (quantize(rng.uniform(1.1, 5, (4, 4)), F32) for _ in range(2))
-    units = {"exp": 3.1, "log": 3.1, "tanh": 4.1, "mul": 1.1, "matmul": 4.1, "sum": 3.1, "softmax": 25}
+    units = {"exp": 3.1, "log": 3.1, "tanh": 4.6, "mul": 1.1, "matmul": 4.1, "sum": 3.1, "softmax": 25}
     for op, most in units.items():
         args = [x, y] if op in ("mul", "matmul") else [x]
         attrs: Attrs = {"axis": 1} if op in ("sum", "softmax") else {}

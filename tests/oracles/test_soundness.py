@@ -110,12 +110,12 @@ def test_the_bounds_are_not_much_wider_than_what_can_happen() -> None:
     for number, case in enumerate(draw_cases(storylm_cases(F32), 5, 3)):
         inputs = make_inputs(case)
         run = references(case, inputs).base
-        values = [value for value in run.results if value.graph is not None]
+        values = [value for value in run.results if value.made is not None]
         bounds = run.bounds(values)
         worst = [np.zeros(value.array.shape) for value in values]
         for schedule in range(40):
             seen = run_schedule(case.program, inputs, np.random.default_rng([number, schedule]))
-            outputs = [out for out, value in zip(seen.results, run.results, strict=True) if value.graph is not None]
+            outputs = [out for out, value in zip(seen.results, run.results, strict=True) if value.made is not None]
             worst = [np.maximum(w, np.abs(o - v.array)) for w, o, v in zip(worst, outputs, values, strict=True)]
         for bound, error in zip(bounds, worst, strict=True):
             if bound is not None:
