@@ -56,6 +56,7 @@ def mul_rule(work: Work) -> Step:
         return settle(work, carried, local, remainder)
     special = _any_special(a, b)
     known = sure_sign(a, err_a) & sure_sign(b, err_b)
+    local = np.where(zero & ~special, 0.0, local)  # a zero, though perhaps not of a certain sign
     return settle(work, carried, local, remainder, exact=(zero | special) & known, unknown=special & ~known)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from compiler.syntax import Apply, Block, Expr, Name, Program, While
 from oracles.case import Case, Claim
+from oracles.choices import Choice, Seen, admissible
 from oracles.claims import judge_claims, unseparated
 from oracles.compare import Allowed, Difference, form_difference, ratio, worst_difference
 from oracles.echoes import echo_bound
@@ -94,7 +95,7 @@ def _judged(refs: References, outcome: Observation) -> Verdict:
     while True:
         run = refs.run(follow)
         verdict = _judge_seen(list(observed(refs.case.program, run, outcome)), run)
-        if not isinstance(verdict, _Choice):
+        if not isinstance(verdict, Choice):
             break
         follow[verdict.serial] = verdict.choice
     if isinstance(verdict, Disagree):
@@ -131,25 +132,7 @@ def judge_lets(
     culprits = _culprits(program)
     seen = [Seen(name, culprits[name], outcome.lets[name], value) for name, value in run.pinned.items()]
     verdict = _judge_seen(seen, run, lockstep=True)
-    return Agree() if isinstance(verdict, _Choice) else verdict
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Choice:
-    """An admissible choice of the target at an open argmax that the references have not followed yet."""
-
-    serial: int
-    choice: Array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """One observed value beside the reference's. `culprit` is the op or fn that its let applies."""
-
-    name: str
-    culprit: str
-    target: Array
-    value: Traced
+    return Agree() if isinstance(verdict, Choice) else verdict
 
 
 def observed(program: Program, run: Trace, outcome: Observation) -> Iterator[Seen]:
@@ -189,14 +172,14 @@ def _result_culprits(main: Block, culprits: Mapping[str, str], count: int) -> li
     return [culprits[e.id] if isinstance(e, Name) and e.id in culprits else _callee(e) for e in main.result]
 
 
-def _judge_seen(seen: list[Seen], run: Trace, lockstep: bool = False) -> Verdict | _Choice:
+def _judge_seen(seen: list[Seen], run: Trace, lockstep: bool = False) -> Verdict | Choice:
     """The first that is wrong or chooses, else the first that is unknown. In lockstep a legal choice stands."""
     run.sharpen(_doubtful(seen, run))
     undecided: Undecided | None = None
     agree = Agree()
     for item in seen:
         verdict = judge_value(item, run)
-        if isinstance(verdict, Disagree) or (isinstance(verdict, _Choice) and not lockstep):
+        if isinstance(verdict, Disagree) or (isinstance(verdict, Choice) and not lockstep):
             return verdict
         if isinstance(verdict, Undecided):
             undecided = undecided or verdict
@@ -232,7 +215,7 @@ def _in_doubt(item: Seen, run: Trace) -> Array | None:
     return doubt if doubt.any() else None
 
 
-def judge_value(item: Seen, run: Trace) -> Agree | Undecided | Disagree | _Choice:
+def judge_value(item: Seen, run: Trace) -> Agree | Undecided | Disagree | Choice:
     """One value, by the sharpest bound that has been computed."""
     value, target = item.value, item.target
     found = form_difference(item.name, target, value.dtype, value.array.shape)
@@ -245,7 +228,7 @@ def judge_value(item: Seen, run: Trace) -> Agree | Undecided | Disagree | _Choic
     if value.err is None:
         return Agree(target.size, target.size)
     if value.unknown is not None:
-        return _admissible(item, run) or value.unknown
+        return admissible(item, run) or value.unknown
     return Agree(target.size, int((value.err == 0).sum()), closest)
 
 
@@ -260,20 +243,3 @@ def _worst(item: Seen, run: Trace, error: Array) -> Difference:
     run.sharpen([(value, error == error.max())])
     allowed = Allowed(value.array, value.dtype, run.bound(value))
     return worst_difference(item.name, item.target, allowed, ratio(item.target, allowed))
-
-
-def _admissible(item: Seen, run: Trace) -> Disagree | _Choice | None:
-    """An open argmax: the target's own choice, if every index it chose may be that of the maximum."""
-    value, target = item.value, item.target
-    if value.contenders is None or value.serial in run.follow:
-        return None
-    axis = value.contenders[1]
-    legal = np.moveaxis(value.contenders[0], axis, -1)
-    inside = np.clip(target, 0, legal.shape[-1] - 1)
-    fine = np.take_along_axis(legal, inside[..., None], -1)[..., 0] & (inside == target)
-    if fine.all():
-        return _Choice(value.serial, target)
-    index = tuple(int(i) for i in np.argwhere(~fine)[0])
-    options = ", ".join(str(i) for i in np.flatnonzero(legal[index]))
-    message = f"{item.name}{list(index)} = {int(target[index])}, the maximum is at one of {options}"
-    return Disagree("run", "wrong-value", item.culprit, message, item.name, index, float(target[index]), times=np.inf)

@@ -68,7 +68,7 @@ def _dot(work: Work, count: int, magnitude: Array, carried: Bound, remainder: Bo
     units = work.units
     reach = magnitude + carried + remainder
     gain = count * (reach + units.inner_tiny / units.inner)
-    local = accumulated(units, gain, np.abs(work.value) + carried + remainder)
+    local = np.where(reach == 0, 0.0, accumulated(units, gain, np.abs(work.value) + carried + remainder))
     growth = 1 + count * units.inner
     if (reach * growth).max() < units.inner_limit:
         return settle(work, carried, local, remainder)

@@ -131,3 +131,14 @@ def test_a_cast_by_way_of_f32_may_round_twice(source: DType, value: float) -> No
     assert step.value == once
     assert (parts(step)[0] >= np.abs(once - twice)).all()
     assert (parts(step)[0] <= 1.01 * np.abs(once - twice)).all()
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_a_product_with_an_exact_zero_is_zero(dtype: DType) -> None:
+    err = np.full((1, 2), 0.01)
+    check_certain(run("mul", dtype, [[0.0, 0.0]], [[1.0, 2.0]], errs=(0.0, err)), [[0.0, 0.0]])
+    unsigned = run("mul", dtype, [[0.0, 0.0]], [[0.0, 0.001]], errs=(0.0, err))
+    assert (parts(unsigned)[0] == 5e-324).all()
+    masked = run("matmul", dtype, [[0.0, 0.0]], [[1.0], [2.0]], errs=(0.0, err.T))
+    assert masked.value == 0
+    assert parts(masked)[0] == 5e-324

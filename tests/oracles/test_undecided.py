@@ -99,3 +99,43 @@ def test_something_wrong_beats_something_open() -> None:
     inputs = {"x": f32([0.3, 0.7])}
     bad = changed(legal(program, inputs), "y", poke((0,), 7.0))
     check_wrong(judge_case(program, inputs, bad), "wrong-value", "add")
+
+
+@pytest.mark.parametrize(
+    ("moves", "says"),
+    [
+        ("reshape(argmax(logits, axis=1), shape=[])", "best[] = 0"),
+        ("broadcast(argmax(logits, axis=1), shape=[2])", "best[0] = 0"),
+        ("transpose(reshape(argmax(logits, axis=1), shape=[1, 1]), perm=[1, 0])", "best[0,0] = 0"),
+    ],
+)
+def test_an_open_argmax_is_followed_where_its_indices_are_only_seen_moved(moves: str, says: str) -> None:
+    text = f"""@main {{
+      let a = tensor<F32, [1, 3], @host>;
+      let w = tensor<F32, [3, 4], @host>;
+      let rows = tensor<F32, [4, 2], @host>;
+      let logits = a @ w;
+      let best = {moves};
+      let row = gather(rows, best);
+      (best, row)
+    }}"""
+    for index, right in ((1, True), (3, True), (0, False)):
+        seen = legal(case(text), NEAR)
+        best = np.full(seen.results[0].shape, index)
+        lets = {**seen.lets, "best": best, "row": NEAR["rows"][best]}
+        verdict = judge_case(case(text), NEAR, replace(seen, lets=lets, results=(best, lets["row"])))
+        if right:
+            assert isinstance(verdict, Agree), verdict
+        else:
+            check_wrong(verdict, "wrong-value", moves.partition("(")[0], says + ", the maximum is at one of 1, 3")
+
+
+def test_copies_of_one_choice_must_be_one_choice() -> None:
+    text = """@main {
+      let a = tensor<F32, [1, 3], @host>;
+      let w = tensor<F32, [3, 4], @host>;
+      let best = broadcast(argmax(a @ w, axis=1), shape=[2]);
+      (best)
+    }"""
+    seen = replace(legal(case(text), NEAR), lets={}, results=(np.array([1, 3]),))
+    check_open(judge_case(case(text), NEAR, seen), "near-tie", "argmax")
