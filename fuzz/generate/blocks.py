@@ -12,9 +12,9 @@ from random import Random
 from compiler.syntax import Block, Carry, Expr, Fn, Let, Literal, Name, Param, While, walk_expr
 from compiler.types import DTYPES, TensorType
 from fuzz.generate.build import op
-from fuzz.generate.growth import Frame, Fresh, Growth, fresh, grow_op, new_frame, parameter, settled
+from fuzz.generate.growth import Frame, Fresh, Growth, fresh, grow_op, literal, new_frame, parameter, settled
 from fuzz.generate.numbers import Sets, Unknown, computed, constant
-from fuzz.generate.regimes import fits
+from fuzz.generate.regimes import fits, recipe
 from fuzz.generate.uses import Value, likely
 from oracles.evaluator import literal_array
 
@@ -61,15 +61,16 @@ def results(rng: Random, frame: Frame, most: int) -> list[Value]:
 
 def _new_call(growth: Growth, frame: Frame, lets: int) -> None:
     """A call of a fn that is made for it."""
-    inner = new_frame(frame)
-    for _ in range(growth.rng.choice((0, 1, 1, 2, 2, 3))):
-        argument = likely(growth.rng, frame.values)
+    inner, rng = new_frame(frame), growth.rng
+    for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3))):
+        argument = likely(rng, frame.values)
         argument.used += 1
         parameter(inner, argument)
+    if not inner.params:  # it may yet get some
+        type_ = TensorType(rng.choice(growth.swarm.pool.dtypes), rng.choice(((), (2,), (1, 3))))
+        settled(growth, inner, literal(recipe(rng, growth.swarm.regime, type_.dtype), type_))
     fill(growth, inner, lets)
-    if not inner.values:  # neither a parameter nor a constant came up
-        return
-    returned = results(growth.rng, inner, growth.rng.choice((1, 1, 2, 3)))
+    returned = results(rng, inner, rng.choice((1, 1, 2, 3)))
     params = tuple(Param(value.name, value.type) for value in inner.params)
     body = Block(tuple(inner.lets), tuple(Name(value.name) for value in returned))
     fn = Fn(f"f{len(growth.fns)}", params, tuple(value.type for value in returned), body)

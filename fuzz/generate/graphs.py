@@ -87,7 +87,7 @@ def _swarm(rng: Random, seen: Mapping[str, int], totals: Mapping[str, int]) -> S
     allowed = [op for op in OPS.values() if not regime.ops or op.name in regime.ops]
     ops = rng.sample(allowed, rng.randint(min(3, len(allowed)), len(allowed)))
     weights = [rng.choice((0.3, 1.0, 3.0)) / (1 + totals.get(op.name, 0)) for op in ops]
-    calls, loops = rng.choice((0.0, 0.1, 0.2)), rng.choice((0.0, 0.0, 0.03, 0.1))
+    calls, loops = rng.choice((0.0, 0.12, 0.25)), rng.choice((0.0, 0.0, 0.03, 0.1))
     return Swarm(ops, weights, _pool(rng, totals), regime, seen, rng.choice((0.0, 0.1, 0.4)), calls, loops)
 
 

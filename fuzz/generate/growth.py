@@ -105,10 +105,15 @@ def fresh(growth: Growth, frame: Frame, type_: TensorType) -> Fresh:
             return Fresh(type_, value.sets, value)
     drawn = recipe(rng, growth.swarm.regime, type_.dtype)
     if type_.size <= LARGEST_LITERAL and rng.random() < growth.swarm.literals:
-        array = hold(make(drawn, type_))
-        scalars = tuple(_scalar(value) for value in array.reshape(-1).tolist())
-        return Fresh(type_, constant(array, type_), Literal(type_, scalars))
+        return literal(drawn, type_)
     return Fresh(type_, given(drawn, type_), drawn)
+
+
+def literal(drawn: Recipe, type_: TensorType) -> Fresh:
+    """A constant with the numbers of a recipe."""
+    array = hold(make(drawn, type_))
+    scalars = tuple(_scalar(value) for value in array.reshape(-1).tolist())
+    return Fresh(type_, constant(array, type_), Literal(type_, scalars))
 
 
 def _scalar(value: Scalar) -> Scalar:

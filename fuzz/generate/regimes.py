@@ -83,6 +83,7 @@ REGIMES: tuple[Regime, ...] = (
         37,
         (
             (8, _seeded("normal", 0.3, 0.5, 1.0, 2.0)),
+            (1, _seeded("normal", 10.0, 40.0)),
             (2, _seeded("uniform")),
             (1, _seeded("exact")),
             (1, _seeded("ties")),

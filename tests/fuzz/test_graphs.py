@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
+from itertools import islice
 from statistics import median
 
 import pytest
@@ -25,6 +27,7 @@ from oracles.case import Case, parse_case, print_case
 from oracles.inputs import make_inputs
 from oracles.judge import references
 from oracles.verdict import Agree, Verdict
+from tests.fuzz.broken import FAULTS
 
 COUNT = 150
 
@@ -146,6 +149,15 @@ def test_half_of_the_values_are_exact() -> None:
     shares = [value.err is None for case in drawn() for value in references(case, make_inputs(case)).base.results]
     assert sum(shares) > len(shares) / 2
     assert sum(shares) < len(shares)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_met(name: str) -> None:
+    """Where `@main` is compiled too. A softmax that does not subtract the maximum needs large scores."""
+    fault = replace(FAULTS[name], whole=True)
+    showing = (case for case in drawn() if fault.outcome(case) != "agree")
+    wanted = 1 if name == "softmax-without-max" else 3
+    assert len(list(islice(showing, wanted))) == wanted
 
 
 def verdicts(cases: list[Case]) -> Iterator[tuple[Case, Verdict]]:
