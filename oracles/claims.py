@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from oracles.case import Case, Claim
-from oracles.compare import Allowed, ratio, widened
+from oracles.compare import Allowed, how_far, ratio, widened
 from oracles.echoes import echo_bound
 from oracles.engine import Array, Observation
 from oracles.evaluator import EvaluationError
@@ -55,12 +55,12 @@ def _judge_claim(claim: Claim, run: Trace, outcome: Observation) -> Disagree | U
     if claim.relation == "==":
         reach = _furthest(left.array, right.array, left, right, run)
         if reach > 1:
-            return Disagree("oracle", "claim-false", "==", f"{words} is false by {reach:.2g} × the legal error", words)
+            return Disagree("oracle", "claim-false", "==", f"{words} is false by {how_far(reach)}", words)
     if claim.left not in outcome.lets or claim.right not in outcome.lets:
         return left.unknown or right.unknown  # not seen: the values that were have been judged
     reach = _furthest(outcome.lets[claim.left], outcome.lets[claim.right], left, right, run)
     if (claim.relation == "==") == (reach > 1):
-        message = f"{words} is broken: {reach:.2g} × the legal error"
+        message = f"{words} is broken: {how_far(reach)}"
         return Disagree("run", "claim-broken", claim.relation, message, words)
     return left.unknown or right.unknown
 
@@ -73,7 +73,7 @@ def _judge_bitwise(claim: Claim, case: Case, run: Trace, outcome: Observation) -
         return Disagree("oracle", "claim-false", "===", f"{words} compares bits of different routes", words)
     reach = _furthest(left.array, right.array, left, right, run)
     if reach > 1 and not run.follow:  # choices of the target that were followed may be what differs
-        return Disagree("oracle", "claim-false", "===", f"{words} is false by {reach:.2g} × the legal error", words)
+        return Disagree("oracle", "claim-false", "===", f"{words} is false by {how_far(reach)}", words)
     if claim.left not in outcome.lets or claim.right not in outcome.lets:
         return left.unknown or right.unknown
     a, b = outcome.lets[claim.left], outcome.lets[claim.right]

@@ -118,8 +118,13 @@ def worst_difference(name: str, target: Array, allowed: Allowed, error: Array) -
         return Difference("wrong-value", message, index, got, float(value), float(value), times)
     low, high = float(value) - bound, float(value) + bound
     interval = f"{_digits(low, bound)}…{_digits(high, bound)}"
-    message = f"{where} = {_digits(got, bound)}, allowed {interval}, {times:.2g} × the legal error"
+    message = f"{where} = {_digits(got, bound)}, allowed {interval}, {how_far(times)}"
     return Difference("wrong-value", message, index, got, low, high, times)
+
+
+def how_far(times: float) -> str:
+    """`3.9e5 × the legal error`."""
+    return f"{times:.2g} × the legal error".replace("e+0", "e").replace("e+", "e")
 
 
 def _byte(target: Array, index: tuple[int, ...]) -> int:
@@ -138,7 +143,7 @@ def _digits(number: float, bound: float) -> str:
     if not math.isfinite(number) or number == 0.0 or bound == 0.0:
         return repr(number)
     digits = math.floor(math.log10(abs(number))) - math.floor(math.log10(bound)) + 2
-    return f"{number:.{min(max(digits, 3), 17)}g}"
+    return f"{number:.{max(digits, 3)}g}" if digits < 17 else repr(number)  # a float64 has no more
 
 
 def native(allowed: Allowed) -> Array:

@@ -98,9 +98,17 @@ class Disagree:
         stage, symptom, culprit = (part.replace("/", "|") for part in (self.stage, self.symptom, self.culprit))
         return Signature(stage, symptom, culprit, message)
 
+    @property
+    def odd_one(self) -> str:
+        """Who differs from the rest: the engine from two references that agree, one reference from the other, .."""
+        if self.stage != "oracle":
+            return "the engine"
+        return "the case's own claim" if self.symptom == "claim-false" else "one of the two references"
+
     def __str__(self) -> str:
         at = f" at `{self.culprit}`" if self.culprit else ""
-        return f"{self.stage}: {self.symptom}{at}: {self.message}"
+        blame = f" ({self.odd_one} is wrong, not the engine)" if self.stage == "oracle" else ""
+        return f"{self.stage}: {self.symptom}{at}: {self.message}{blame}"
 
 
 Verdict = Agree | Undecided | Disagree

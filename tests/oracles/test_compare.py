@@ -169,10 +169,52 @@ def test_the_worst_element_is_reported() -> None:
     assert found.times == pytest.approx(10)
 
 
-def test_transposed_outputs_of_equal_sum_differ() -> None:
-    value = np.array([[1.0, 2.0], [3.0, 4.0]])
-    assert difference("out", value.T.astype(np.float32), Allowed(value, F32, np.full((2, 2), 0.5))) is not None
-    assert difference("out", value[::-1].astype(np.float32), Allowed(value, F32)) is not None
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+def test_transposed_outputs_of_equal_sum_differ(dtype: DType) -> None:
+    value = array(dtype, [[0, 1], [0, 1]] if dtype is BOOL else [[1, 2], [3, 4]])
+    held = value.astype(np.float64) if dtype.kind == "float" else value
+    for wrong in (value.T.copy(), value[:, ::-1]):
+        found = difference("out", wrong, Allowed(held, dtype))
+        assert found is not None
+        assert found.symptom == "wrong-value"
+    loose = np.full((2, 2), 0.5)
+    assert difference("out", value[:, ::-1], Allowed(held, dtype, loose if dtype.kind == "float" else None)) is not None
+
+
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (2, 3), (1, 2, 2), (2, 1, 2, 1), (1, 2, 1, 2, 1)])
+def test_the_right_array_differs_in_nothing(dtype: DType, shape: tuple[int, ...]) -> None:
+    value = array(dtype, np.resize([0, 1, 1, 0, 1], shape))
+    held = value.astype(np.float64) if dtype.kind == "float" else value
+    for bound in (None, np.zeros(shape), np.full(shape, 1e-9), np.full(shape, math.inf)):
+        assert difference("out", value, Allowed(held, dtype, bound)) is None
+        assert not ratio(value, Allowed(held, dtype, bound)).any()
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_a_flipped_bit_is_seen_through_a_bound_exactly_where_it_leaves_it(dtype: DType) -> None:
+    right = array(dtype, [1.5])
+    for ulps in (0.25, 3.0, 100.0):
+        bound = ulps * 2 * dtype.unit_roundoff
+        for bit in range(dtype.bits):
+            wrong = right.copy()
+            wrong.view(f"u{dtype.bits // 8}")[0] ^= np.dtype(f"u{dtype.bits // 8}").type(1 << bit)
+            far = abs(float(wrong[0]) - 1.5)
+            found = difference("out", wrong, Allowed(right.astype(np.float64), dtype, np.array([bound])))
+            assert (found is not None) == (not far <= bound), (bit, ulps)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_any_nan_is_a_nan_and_no_number_is(dtype: DType) -> None:
+    words = np.dtype(f"u{dtype.bits // 8}")
+    infinity = int(array(dtype, [math.inf]).view(words)[0])
+    fraction = (infinity & -infinity) - 1
+    for payload in (1, fraction, fraction ^ 1):  # signalling, and quiet
+        for sign in (0, 1 << (dtype.bits - 1)):
+            nan = np.array([infinity | payload | sign], words).view(NATIVE[dtype.name])
+            assert difference("out", nan, Allowed(np.array([math.nan]), dtype)) is None
+            for number in (0.0, 1.0, math.inf, -math.inf):
+                assert difference("out", nan, Allowed(np.array([number]), dtype, np.array([1e9]))) is not None
 
 
 def test_an_offset_that_cancels_in_the_sum_is_seen() -> None:
@@ -242,8 +284,15 @@ def test_an_unlike_numpy_dtype_is_named_by_numpy() -> None:
 @pytest.mark.parametrize(
     ("target", "value", "bound", "says"),
     [
-        (0.731, 0.522165, 5e-6, "out[0,1] = 0.731, allowed 0.52216…0.52217, 4.2e+04 × the legal error"),
+        (0.731, 0.522165, 5e-6, "out[0,1] = 0.731, allowed 0.52216…0.52217, 4.2e4 × the legal error"),
         (math.nan, 0.522165, 5e-6, "out[0,1] = nan, allowed 0.52216…0.52217, inf × the legal error"),
+        (
+            0.731,
+            0.5,
+            2.0**-52,
+            "out[0,1] = 0.731, allowed 0.4999999999999998…0.5000000000000002, 1e15 × the legal error",
+        ),
+        (-1e300, 2.0, 1e-3, "out[0,1] = -1e+300, allowed 1.999…2.001, 1e303 × the legal error"),
         (100.0, 3.0, 1.0, "out[0,1] = 100, allowed 2…4, 97 × the legal error"),
     ],
 )

@@ -50,3 +50,23 @@ def test_reasons_are_a_closed_list_of_slugs() -> None:
     assert len(set(REASONS)) == len(REASONS)
     assert all(reason == reason.lower() and " " not in reason for reason in REASONS)
     assert str(Undecided("near-tie", "argmax")) == "undecided (near-tie) at `argmax`"
+
+
+@pytest.mark.parametrize(
+    ("stage", "symptom", "odd", "ends"),
+    [
+        ("run", "wrong-value", "the engine", "boom"),
+        ("passes", "crash", "the engine", "boom"),
+        (
+            "oracle",
+            "contradiction",
+            "one of the two references",
+            "boom (one of the two references is wrong, not the engine)",
+        ),
+        ("oracle", "claim-false", "the case's own claim", "boom (the case's own claim is wrong, not the engine)"),
+    ],
+)
+def test_a_disagreement_says_who_is_the_odd_one_out(stage: str, symptom: str, odd: str, ends: str) -> None:
+    found = Disagree(stage, symptom, "exp", "boom")
+    assert found.odd_one == odd
+    assert str(found) == f"{stage}: {symptom} at `exp`: {ends}"
