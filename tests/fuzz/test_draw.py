@@ -32,3 +32,10 @@ def test_draws_are_independent() -> None:
     """Hypothesis' own run of many examples repeats parts of earlier ones."""
     pairs = draw_cases(st.tuples(NUMBERS, NUMBERS), 1, 50)
     assert len({number for pair in pairs for number in pair}) > 90
+
+
+def test_every_choice_is_drawn_as_often() -> None:
+    """The simplest one too, though each run has made it once before."""
+    drawn = draw_cases(st.integers(0, 3).flatmap(lambda kind: st.tuples(st.just(kind), NUMBERS)), 1, 120)
+    counts = [sum(kind == wanted for kind, _ in drawn) for wanted in range(4)]
+    assert min(counts) > 15

@@ -93,7 +93,7 @@ def test_claims_are_observed_by_every_engine() -> None:
 def test_every_route_is_drawn() -> None:
     starts = Counter(case.why.split(", ")[1] for case in drawn())
     assert {"self-start", "parallel prefill", "sequential prefill", "last position again", "given cache"} == set(starts)
-    assert min(starts.values()) > COUNT / 20
+    assert min(starts.values()) >= COUNT / 20
     claims = {part for case in drawn() for claim in case.claims for part in (claim.left, claim.right)}
     for route in ("k_all", "k_full", "z_at", "k_par", "k_kept", "k_next", "z_twice", "z_short", "z_changed"):
         assert any(name.startswith(route) for name in claims), route
