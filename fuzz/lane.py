@@ -94,10 +94,10 @@ def _draw(
         skip += 1
     began = time.perf_counter()
     drawn = draw_cases(programs(seen, pipelines), seed, count)
-    runs = [run for at, program in enumerate(drawn) for run in runs(program, batch + at)]
-    drawing = (time.perf_counter() - began) / max(1, len(runs))
+    todo = [run for at, program in enumerate(drawn) for run in runs(program, batch + at)]
+    drawing = (time.perf_counter() - began) / max(1, len(todo))
     known: dict[int, References] = {}  # of the program at work, by the inputs
-    for position, run in enumerate(runs[skip:], skip):
+    for position, run in enumerate(todo[skip:], skip):
         if lane.paused:
             return False
         if run.first:
