@@ -42,13 +42,13 @@ class Size:
 
 
 FULL = Size(
-    {"StoryLM": 400, "StoryLM, every dtype": 400, "op graphs": 600, "hostile graphs": 600},
-    schedules=520,
+    {"StoryLM": 150, "StoryLM, every dtype": 160, "op graphs": 700, "hostile graphs": 800},
+    schedules=600,
     points=100_000,
-    tight={"StoryLM": 400, "op graphs": 600, "hostile graphs": 600},
-    steps=40,
-    faults=400,
-    cost=100,
+    tight={"StoryLM": 150, "op graphs": 400, "hostile graphs": 400},
+    steps=20,
+    faults=250,
+    cost=60,
     chunks=10,
 )
 QUICK = Size(
@@ -97,7 +97,8 @@ def collect(work: Sequence[Task], workers: int) -> dict[str, Any]:
     """The results of all tasks, those of one part added up."""
     results: dict[str, Any] = {}
     with multiprocessing.get_context("spawn").Pool(workers) as pool:
-        for name, result in pool.imap_unordered(_run, work):
+        for done, (name, result) in enumerate(pool.imap_unordered(_run, work), start=1):
+            print(f"{done} of {len(work)}: {name}", file=sys.stderr)
             results[name] = results[name] + result if name in results else result
     return results
 
