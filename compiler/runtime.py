@@ -3,7 +3,9 @@
 `finalize-memref-to-llvm` with `use-generic-functions` calls an allocator by three names; its definitions are here, in
 the LLVM dialect, so that the JIT and a shared object have the same one. Blocks form a ring; `free` takes one out, so a
 pipeline that deallocates early is served too, and `RELEASE` frees all that is left. Nothing is freed twice and nothing
-leaks, whatever views and repeated values a function returns. Reading results is `compiler.abi`'s business.
+leaks, whatever views and repeated values a function returns. Memory comes filled with bytes of 0x7F, huge numbers in
+most dtypes: what a pass forgets to write is wrong, and wrong each time, whatever was there before. Reading results is
+`compiler.abi`'s business.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ llvm.func internal @_mlir_memref_to_llvm_alloc(%size: i64) -> !llvm.ptr {
   llvm.store %block, %next_back : !llvm.ptr, !llvm.ptr
   llvm.store %block, %ring : !llvm.ptr, !llvm.ptr
   %data = llvm.getelementptr %block[64] : (!llvm.ptr) -> !llvm.ptr, i8
+  %poison = llvm.mlir.constant(127 : i8) : i8
+  "llvm.intr.memset"(%data, %poison, %size) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()
   llvm.return %data : !llvm.ptr
 }
 llvm.func internal @_mlir_memref_to_llvm_free(%data: !llvm.ptr) {
