@@ -28,8 +28,8 @@ from fuzz.store import Place, Store
 BATCH = 30  # programs; drawing them at once spreads Hypothesis' fixed cost
 BATCHES_OF_A_SEED = 1 << 32  # batch b of seed s is drawn with Hypothesis' seed s * this + b
 STEERED_TOGETHER = 20  # batches; what they are steered by is kept in the run, so that each can be drawn again
-MINIMISE_SECONDS = 30.0  # for one finding; what is not smaller by then is kept as it is
-GRACE_SECONDS = 60.0  # after the time is over, for findings that are not minimised yet
+MINIMISE_SECONDS = 120.0  # for one finding; what is not smaller by then is kept as it is
+GRACE_SECONDS = 90.0  # after the time is over, for findings that are not minimised yet
 MESSAGE_SECONDS = 30.0  # between a message's first byte and its last
 STALL_SECONDS = 300.0  # a lane that says nothing for so long is replaced
 DEATHS_IN_A_ROW = 4  # of lanes, with no case judged between them: no lane can live here
