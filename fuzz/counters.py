@@ -12,7 +12,7 @@
 | use | one of `fuzz.reach`, where it was judged right |
 | pair | one of `fuzz.novelty` and the lane it was judged in |
 | pass | an added pass |
-| passes | two passes, one added after the other |
+| passes | two added passes, `a > b`, one run after the other |
 | pass pair | an added pass and a pair of ops (maker>taker) that was lowered with it |
 | microseconds | stage |
 
@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from compiler.passtext import parse_items
+from compiler.passtext import in_order, parse_items
 from compiler.syntax import Apply, walk_block
 from fuzz.novelty import features, pair_of
 from fuzz.reach import uses
@@ -70,9 +70,9 @@ def _of_program(trial: Trial) -> Iterator[tuple[str, str]]:
 
 
 def _of_pipeline(trial: Trial) -> Iterator[tuple[str, str]]:
-    names = [item.name for item in parse_items(trial.case.pipeline)]
+    names = [item.name for item in in_order(parse_items(trial.case.pipeline))]
     yield from (("pass", name) for name in names)
-    yield from (("passes", f"{first}>{then}") for first, then in pairwise(names))
+    yield from (("passes", f"{first} > {then}") for first, then in pairwise(names))
     if names:
         pairs = {pair_of(feature) for feature in features(trial.case.program)}
         yield from (("pass pair", f"{name} {pair}") for name in set(names) for pair in pairs)
