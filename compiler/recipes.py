@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 
 import numpy as np
 
@@ -24,7 +23,6 @@ __all__ = [
     "parse_inputs",
     "parse_recipe",
     "print_recipe",
-    "with_other_numbers",
 ]
 
 LARGEST_SEED = 2**64 - 1  # one word of the generator's key
@@ -126,11 +124,6 @@ def print_recipe(recipe: Recipe) -> str:
     text = f"{recipe.kind}({recipe.bound})" if "bound" in words else recipe.kind
     text += f" seed {recipe.seed}" if "seed" in words else ""
     return text + (f" scale {recipe.scale!r}" if recipe.scale != 1.0 else "")
-
-
-def with_other_numbers(recipe: Recipe) -> Recipe:
-    """Other numbers of the same kind, where the kind has a seed."""
-    return replace(recipe, seed=recipe.seed ^ 1) if "seed" in KINDS[recipe.kind].words else recipe
 
 
 def make(recipe: Recipe, tensor_type: TensorType) -> Array:

@@ -13,10 +13,11 @@ from compiler.syntax import Block, Carry, Expr, Fn, Let, Literal, Name, Param, W
 from compiler.types import DTYPES, TensorType
 from fuzz.generate.build import op
 from fuzz.generate.growth import Frame, Fresh, Growth, fresh, grow_op, literal, new_frame, parameter, settled
-from fuzz.generate.numbers import Sets, Unknown, computed, constant
+from fuzz.generate.numbers import Unknown, computed, constant
 from fuzz.generate.regimes import fits, recipe
 from fuzz.generate.uses import Value, likely
 from oracles.evaluator import literal_array
+from oracles.traced import Traced
 
 DEEPEST = 2  # fns and loops inside each other
 MOST_TRIPS = 4
@@ -76,27 +77,27 @@ def _new_call(growth: Growth, frame: Frame, lets: int) -> None:
     fn = Fn(f"f{len(growth.fns)}", params, tuple(value.type for value in returned), body)
     growth.fns[fn.name] = fn
     call = op(fn.name, *(value.name for value in inner.args))
-    _bind(frame, call, [(value.type, value.sets) for value in returned], "call")
+    _bind(frame, call, [(value.type, value.known) for value in returned], "call")
 
 
-def _bind(frame: Frame, expr: Expr, values: Sequence[tuple[TensorType, Sets]], maker: str) -> None:
+def _bind(frame: Frame, expr: Expr, values: Sequence[tuple[TensorType, Traced]], maker: str) -> None:
     """A let with a name for each value of a call or a loop."""
     names = tuple(frame.name() for _ in values)
     frame.lets.append(Let(names, expr))
-    for name, (type_, sets) in zip(names, values, strict=True):
-        frame.bind(Value(name, type_, sets, maker))
+    for name, (type_, known) in zip(names, values, strict=True):
+        frame.bind(Value(name, type_, known, maker))
 
 
 def _call_again(growth: Growth, frame: Frame) -> None:
     """A fn that was called before, on other values, if what it makes of them can be judged."""
     fn = growth.rng.choice(list(growth.fns.values()))
     args = [_argument(growth, frame, param.type) for param in fn.params]
-    stand_ins = {f"a{at}": argument.sets for at, argument in enumerate(args)}
-    sets = _known(growth, op(fn.name, *stand_ins), stand_ins, fn.results)
-    if sets is None:
+    stand_ins = {f"a{at}": argument.known for at, argument in enumerate(args)}
+    known = _known(growth, op(fn.name, *stand_ins), stand_ins, fn.results)
+    if known is None:
         return
     call = op(fn.name, *(settled(growth, frame, argument).name for argument in args))
-    _bind(frame, call, list(zip(fn.results, sets, strict=True)), "call")
+    _bind(frame, call, list(zip(fn.results, known, strict=True)), "call")
 
 
 def _argument(growth: Growth, frame: Frame, type_: TensorType) -> Value | Fresh:
@@ -104,14 +105,14 @@ def _argument(growth: Growth, frame: Frame, type_: TensorType) -> Value | Fresh:
     return likely(growth.rng, alike) if alike else fresh(growth, frame, type_)
 
 
-def _known(growth: Growth, expr: Expr, seen: dict[str, Sets], types: Sequence[TensorType]) -> tuple[Sets, ...] | None:
+def _known(growth: Growth, expr: Expr, seen: dict[str, Traced], types: Sequence[TensorType]) -> list[Traced] | None:
     """What a call or a loop returns, or None where that is unknown or none of the regime's."""
     try:
         values = computed(expr, len(types), seen, tuple(growth.fns.values()))
     except Unknown:
         return None
     regime = growth.swarm.regime
-    return values if all(fits(sets, type_, regime) for sets, type_ in zip(values, types, strict=True)) else None
+    return values if all(fits(value, regime) for value in values) else None
 
 
 def _loop(growth: Growth, frame: Frame, lets: int) -> None:
@@ -121,7 +122,7 @@ def _loop(growth: Growth, frame: Frame, lets: int) -> None:
     inits = [likely(rng, frame.values) for _ in range(rng.randint(1, 3))]
     inner = Frame(list(frame.values), frame.names, frame, is_loop=True)
     counter = inner.bind(Value(frame.name(), type_, constant(literal_array(_filled(type_, 0)), type_), "carry"))
-    carries = [inner.bind(Value(frame.name(), init.type, init.sets, "carry")) for init in inits]
+    carries = [inner.bind(Value(frame.name(), init.type, init.known, "carry")) for init in inits]
     fill(growth, inner, lets)
     ahead = Let((frame.name(),), op("add", counter.name, _filled(type_, 1)))
     inner.lets.insert(rng.choice((0, len(inner.lets))), ahead)
@@ -167,8 +168,8 @@ def _outside(inner: Frame) -> Sequence[Value]:
 def _close(growth: Growth, frame: Frame, loop: While) -> None:
     """The loop is written down, if what it returns can be judged."""
     names = {expr.id for expr in walk_expr(loop) if isinstance(expr, Name)}
-    seen = {value.name: value.sets for value in frame.values if value.name in names}
+    seen = {value.name: value.known for value in frame.values if value.name in names}
     types = [carry.type for carry in loop.carries]
-    sets = _known(growth, loop, seen, types)
-    if sets is not None:
-        _bind(frame, loop, list(zip(types, sets, strict=True)), "while")
+    known = _known(growth, loop, seen, types)
+    if known is not None:
+        _bind(frame, loop, list(zip(types, known, strict=True)), "while")

@@ -17,11 +17,12 @@ from compiler.recipes import Recipe, make
 from compiler.syntax import Fn, Let, Literal, Name
 from compiler.types import Scalar, TensorType
 from fuzz.generate.build import bare, op
-from fuzz.generate.numbers import Sets, Unknown, applied, constant, given
+from fuzz.generate.numbers import Unknown, applied, constant, given
 from fuzz.generate.regimes import Regime, fits, recipe
 from fuzz.generate.uses import Operand, Pool, Use, Value, expansion, find
 from fuzz.novelty import pair
 from oracles.numpy_reference import hold
+from oracles.traced import Traced
 
 TRIES = 8  # ops tried for one let, before it is left out
 CHOICES = 4  # legal uses among which those seen least are preferred
@@ -91,7 +92,7 @@ class Fresh:
     """A value that nothing has yet: a host input, a constant, or for a fn one more argument."""
 
     type: TensorType
-    sets: Sets
+    known: Traced
     source: Recipe | Literal | Value
 
 
@@ -102,7 +103,7 @@ def fresh(growth: Growth, frame: Frame, type_: TensorType) -> Fresh:
         outside = [value for value in frame.outer.values if value.type == type_]
         if outside:
             value = rng.choice(outside)
-            return Fresh(type_, value.sets, value)
+            return Fresh(type_, value.known, value)
     drawn = recipe(rng, growth.swarm.regime, type_.dtype)
     if type_.size <= LARGEST_LITERAL and rng.random() < growth.swarm.literals:
         return literal(drawn, type_)
@@ -135,20 +136,20 @@ def _written(growth: Growth, frame: Frame, new: Fresh) -> Value:
     if isinstance(new.source, Literal):
         name = frame.name()
         frame.lets.append(Let((name,), new.source))
-        return frame.bind(Value(name, new.type, new.sets, "literal"))
+        return frame.bind(Value(name, new.type, new.known, "literal"))
     if isinstance(new.source, Value):
         return parameter(frame, settled(growth, frame, new.source))
     if frame.outer is None:
         name = f"x{len(growth.inputs)}"
         growth.inputs[name] = new.type, new.source
-        return frame.bind(Value(name, new.type, new.sets, "input"))
+        return frame.bind(Value(name, new.type, new.known, "input"))
     outside = _written(growth, frame.outer, new)
     return frame.bind(outside) if frame.is_loop else parameter(frame, settled(growth, frame, outside))
 
 
 def parameter(frame: Frame, argument: Value) -> Value:
     """One more parameter of a fn, for a value in sight where it is called."""
-    value = Value(f"p{len(frame.params)}", argument.type, argument.sets, "param")
+    value = Value(f"p{len(frame.params)}", argument.type, argument.known, "param")
     frame.params.append(value)
     frame.args.append(argument)
     return frame.bind(value)
@@ -190,23 +191,23 @@ def _pair(operand: Operand, use: Use) -> str:
 def _taken(growth: Growth, frame: Frame, use: Use) -> bool:
     """Write the use down, unless its result is none to go on with."""
     operands = [x if isinstance(x, Value) else fresh(growth, frame, x) for x in use.operands]
-    sets = result(use, [operand.sets for operand in operands])
-    if sets is None or not fits(sets, use.type, growth.swarm.regime):
+    known = result(use, [operand.known for operand in operands])
+    if known is None or not fits(known, growth.swarm.regime):
         return False
     names = [Name(settled(growth, frame, operand).name) for operand in operands]
     written = [bare(name) if alone else name for name, alone in zip(names, use.bare, strict=True)]
     name = frame.name()
     frame.lets.append(Let((name,), op(use.op.name, *written, **use.attrs)))
-    frame.bind(Value(name, use.type, sets, use.op.name))
+    frame.bind(Value(name, use.type, known, use.op.name))
     return True
 
 
-def result(use: Use, operands: Sequence[Sets]) -> Sets | None:
+def result(use: Use, operands: Sequence[Traced]) -> Traced | None:
     """What the use returns, or None where that is unknown."""
     try:
         args = [
-            applied("broadcast", [sets], expansion(use, at)) if alone else sets
-            for at, (sets, alone) in enumerate(zip(operands, use.bare, strict=True))
+            applied("broadcast", [known], expansion(use, at)) if alone else known
+            for at, (known, alone) in enumerate(zip(operands, use.bare, strict=True))
         ]
         return applied(use.op.name, args, use.attrs)
     except Unknown:

@@ -16,8 +16,7 @@ import numpy as np
 from compiler.ops.indexing import INDEXING
 from compiler.ops.layout import LAYOUT
 from compiler.recipes import Recipe
-from compiler.types import DType, TensorType
-from fuzz.generate.numbers import Sets
+from compiler.types import DType
 from oracles.traced import Traced
 
 MOVERS = frozenset({"select", *(op.name for op in (*LAYOUT, *INDEXING))})
@@ -118,18 +117,16 @@ def recipe(rng: Random, regime: Regime, dtype: DType) -> Recipe:
     return rng.choices([draw for _, draw in shares], [share for share, _ in shares])[0](rng)
 
 
-def fits(sets: Sets, type_: TensorType, regime: Regime) -> bool:
+def fits(value: Traced, regime: Regime) -> bool:
     """Whether a result is one to go on with: numbers that the regime is about."""
-    return type_.dtype.kind != "float" or all(_fits(numbers, type_.dtype, regime) for numbers in sets)
-
-
-def _fits(numbers: Traced, dtype: DType, regime: Regime) -> bool:
-    if regime.exact and numbers.err is not None:
+    if value.dtype.kind != "float":
+        return True
+    if regime.exact and value.err is not None:
         return False
-    finite = np.isfinite(numbers.array)
+    finite = np.isfinite(value.array)
     if regime.wild:
         return bool(2 * np.count_nonzero(finite) >= finite.size)
-    return bool(finite.all() and np.abs(numbers.array).max() <= _largest(dtype))
+    return bool(finite.all() and np.abs(value.array).max() <= _largest(value.dtype))
 
 
 def _largest(dtype: DType) -> float:

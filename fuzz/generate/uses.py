@@ -19,8 +19,8 @@ from compiler.application import TAKES_BARE, bare_shape
 from compiler.ops import OPS, Op, Refusal
 from compiler.syntax import AttrValue
 from compiler.types import DTYPES, DType, TensorType
-from fuzz.generate.numbers import Sets
 from fuzz.reach import accepts, attributes
+from oracles.traced import Traced
 
 ATTEMPTS = 30
 FEW = 3  # attempts, after which fresh operands are the rule
@@ -40,7 +40,7 @@ class Value:
 
     name: str
     type: TensorType
-    sets: Sets
+    known: Traced
     maker: str
     used: int = 0
 
