@@ -151,13 +151,12 @@ def test_half_of_the_values_are_exact() -> None:
     assert sum(shares) < len(shares)
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", sorted(FAULTS.keys() - {"softmax-without-max"}))  # large scores are StoryLM's
 def test_a_fault_is_met(name: str) -> None:
-    """Where `@main` is compiled too. A softmax that does not subtract the maximum needs large scores."""
+    """Where `@main` is compiled too."""
     fault = replace(FAULTS[name], whole=True)
     showing = (case for case in drawn() if fault.outcome(case) != "agree")
-    wanted = 1 if name == "softmax-without-max" else 3
-    assert len(list(islice(showing, wanted))) == wanted
+    assert len(list(islice(showing, 3))) == 3
 
 
 def verdicts(cases: list[Case]) -> Iterator[tuple[Case, Verdict]]:
