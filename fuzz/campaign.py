@@ -27,7 +27,7 @@ from fuzz.store import Place, Store
 
 BATCH = 30  # programs; drawing them at once spreads Hypothesis' fixed cost
 BATCHES_OF_A_SEED = 1 << 32  # batch b of seed s is drawn with Hypothesis' seed s * this + b
-STEERED_TOGETHER = 20  # batches; what they are steered by is kept in the run, so that each can be drawn again
+EPOCH = 20  # batches that are steered alike, by what all epochs but the last before theirs have reached
 MINIMISE_SECONDS = 120.0  # for one finding; what is not smaller by then is kept as it is
 GRACE_SECONDS = 90.0  # after the time is over, for findings that are not minimised yet
 MESSAGE_SECONDS = 30.0  # between a message's first byte and its last
@@ -70,6 +70,7 @@ class Lane:
     job: Job | None = None
     heard: float = field(default_factory=time.monotonic)
     paused: bool = False
+    waiting: bool = False  # for what the next batch is steered by
 
 
 class Campaign:
@@ -156,7 +157,8 @@ class Campaign:
     def _judged(self, place: Place, fields: dict[str, Any]) -> None:
         self.deaths_in_a_row = 0
         counts = Counter({(kind, name): n for kind, name, n in fields["counts"]})
-        self.store.record(place, counts, self.findings.met(place, fields["findings"]))
+        seen = {name: n for (kind, name), n in counts.items() if kind in STEERING}
+        self.store.record(place, counts, self.findings.met(place, fields["findings"]), place.batch // EPOCH, seen)
         self.store.landed(place)
         self.counts += counts
 
@@ -173,6 +175,9 @@ class Campaign:
             self.store.complete(lane.job.batch)
         lane.job, lane.paused = None, False
         job = self._next_job()
+        lane.waiting = job is None and time.monotonic() < self.draw_until
+        if lane.waiting:
+            return
         if job is None:
             self._remove(lane)
             return
@@ -192,14 +197,15 @@ class Campaign:
                     return Job(signature=signature)
         return self._next_batch(at_work) if drawing else None
 
-    def _next_batch(self, at_work: set[Job | None]) -> Job:
-        """A batch that was begun and is nobody's, else a new one."""
-        for batch in self.store.unfinished():
+    def _next_batch(self, at_work: set[Job | None]) -> Job | None:
+        """A batch that was begun and is nobody's, else a new one; None while one that steers it is unfinished."""
+        unfinished = self.store.unfinished()
+        for batch in unfinished:
             if Job(batch) not in at_work:
                 return Job(batch)
         batch = self.store.next_batch()
-        if batch % STEERED_TOGETHER == 0:
-            self.store.steer(batch, STEERING)
+        if any(other // EPOCH < batch // EPOCH - 1 for other in unfinished):
+            return None
         self.store.begin(batch)
         return Job(batch)
 
@@ -211,7 +217,7 @@ class Campaign:
         skip = self.store.unfinished()[job.batch]
         seed = self.options.seed * BATCHES_OF_A_SEED + job.batch
         text = self.store.in_flight().get(Place(job.batch, skip), "")
-        seen = self.store.steering(job.batch)
+        seen = self.store.seen(job.batch // EPOCH - 1)
         fields: dict[str, Any] = {
             "batch": job.batch,
             "skip": skip,
@@ -227,7 +233,9 @@ class Campaign:
         """Pause those whose job has no time left; replace those that have gone silent."""
         now = time.monotonic()
         for lane in list(self.lanes):
-            if now - lane.heard > STALL_SECONDS:
+            if lane.waiting:
+                self._idle(lane, complete=False)
+            elif now - lane.heard > STALL_SECONDS:
                 self._bury(lane, f"no word for {STALL_SECONDS:g} s")
             elif now > (self.work_until if lane.job is None or lane.job.signature else self.draw_until):
                 self._pause(lane)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +24,8 @@ CREATE TABLE IF NOT EXISTS batches (batch INTEGER PRIMARY KEY, done INTEGER NOT 
 CREATE TABLE IF NOT EXISTS counts (
   kind TEXT NOT NULL, name TEXT NOT NULL, n INTEGER NOT NULL, place TEXT NOT NULL,
   PRIMARY KEY (kind, name)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS steering (batch INTEGER PRIMARY KEY, seen TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS seen (
+  epoch INTEGER NOT NULL, name TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (epoch, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS findings (
   signature TEXT PRIMARY KEY, state TEXT NOT NULL, place TEXT NOT NULL, variants TEXT NOT NULL, message TEXT NOT NULL,
   text TEXT NOT NULL, smallest TEXT NOT NULL, path TEXT NOT NULL, hits INTEGER NOT NULL);
@@ -138,9 +138,20 @@ class Store:
         self._made.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
-    def record(self, place: Place, counts: Mapping[tuple[str, str], int], findings: Iterable[Finding]) -> None:
-        """One judged case: its counters, its place, its findings (a known signature gets one more hit)."""
+    def record(
+        self,
+        place: Place,
+        counts: Mapping[tuple[str, str], int],
+        findings: Iterable[Finding],
+        epoch: int = 0,
+        seen: Mapping[str, int] | None = None,
+    ) -> None:
+        """One judged case: its counters, its place, its findings (a known signature gets one more hit).
+
+        What was `seen` in it counts for its epoch, so that later ones can be steered by it.
+        """
         with self._transaction():
+            self._db.executemany(_ADD_SEEN, [(epoch, name, n) for name, n in (seen or {}).items()])
             self._db.executemany(_ADD_COUNT, [(kind, name, n, str(place)) for (kind, name), n in counts.items()])
             self._db.execute(_SET_DONE, (place.position + 1, place.batch))
             self._db.executemany(_ADD_FINDING, [astuple(finding) for finding in findings])
@@ -154,18 +165,10 @@ class Store:
         with self._transaction():
             self._db.execute("UPDATE batches SET complete = 1 WHERE batch = ?", (batch,))
 
-    def steer(self, batch: int, kinds: Iterable[str]) -> None:
-        """From this batch on, draws are steered by what has been counted of these kinds till now."""
-        names = list(kinds)
-        marks = ", ".join("?" * len(names))
-        with self._transaction():
-            rows = self._db.execute(f"SELECT name, n FROM counts WHERE kind IN ({marks})", names)  # noqa: S608 (marks)
-            self._db.execute("INSERT OR IGNORE INTO steering VALUES (?, ?)", (batch, json.dumps(dict(rows.fetchall()))))
-
-    def steering(self, batch: int) -> dict[str, int]:
-        """What a batch is steered by, whenever it is drawn: names of counters, and how often they were counted."""
-        row = self._db.execute("SELECT seen FROM steering WHERE batch <= ? ORDER BY batch DESC", (batch,)).fetchone()
-        return {} if row is None else dict(json.loads(row[0]))
+    def seen(self, end: int) -> dict[str, int]:
+        """What was seen in the epochs before `end`, and how often."""
+        rows = self._db.execute("SELECT name, sum(n) FROM seen WHERE epoch < ? GROUP BY name ORDER BY name", (end,))
+        return dict(rows.fetchall())
 
     def unfinished(self) -> dict[int, int]:
         """The batches that were begun and not completed: how many cases of each are done."""
@@ -223,6 +226,7 @@ class Store:
 
 _COLUMNS = "signature, state, place, variants, message, text, smallest, path, hits"
 _ADD_COUNT = "INSERT INTO counts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
+_ADD_SEEN = "INSERT INTO seen VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
 _SET_DONE = "UPDATE batches SET done = max(done, ?) WHERE batch = ?"
 _ADD_FINDING = (
     f"INSERT INTO findings ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET hits = hits + 1"  # noqa: S608 (a constant)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from fuzz import corpus
-from fuzz.campaign import Campaign, Job, Lane, Options
+from fuzz.campaign import EPOCH, Campaign, Job, Lane, Options
 from fuzz.process import ROOT
 from fuzz.store import Place, Snapshot, Store, StoreError, read
 
@@ -229,3 +229,20 @@ def test_two_deaths_while_drawing_give_up_the_batch(campaign: Campaign) -> None:
     campaign._blame(Job(0), "MemoryError")
     assert campaign.store.unfinished() == {}
     assert len(campaign.findings.new()) == 1
+
+
+def test_a_batch_waits_for_those_that_steer_it(campaign: Campaign) -> None:
+    """What is drawn must not depend on how fast which lane was."""
+    for batch in range(2 * EPOCH):
+        campaign.store.begin(batch)
+        if batch:
+            campaign.store.complete(batch)
+    campaign.lanes.append(Lane.__new__(Lane))
+    campaign.lanes[-1].job = Job(0)
+    assert campaign._next_job() is None
+    campaign.store.record(Place(0, 0), {}, [], 0, {"cse": 2})
+    campaign.store.record(Place(EPOCH, 0), {}, [], 1, {"cse": 1})
+    campaign.store.complete(0)
+    job = campaign._next_job()
+    assert job == Job(2 * EPOCH)
+    assert campaign._order(job).fields["seen"] == {"cse": 2}

@@ -151,15 +151,13 @@ def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_recorded(tmp_pat
         assert sum(finding.hits for finding in snapshot.findings) == snapshot.of("verdict")["disagree"]
 
 
-def test_what_a_batch_is_steered_by_is_kept(store: Store) -> None:
-    store.record(Place(0, 0), {("pair", "exp>log"): 3, ("pass", "cse"): 1, ("op", "exp"): 7}, [])
-    store.steer(20, ("pair", "pass"))
-    store.record(Place(20, 0), {("pair", "exp>log"): 5}, [])
-    store.steer(20, ("pair", "pass"))  # a second session at the same batch
-    store.steer(40, ("pair",))
-    assert [store.steering(batch) for batch in (0, 19)] == [{}, {}]
-    assert [store.steering(batch) for batch in (20, 39)] == [{"exp>log": 3, "cse": 1}] * 2
-    assert store.steering(40) == {"exp>log": 8}
+def test_what_was_seen_is_kept_by_epochs(store: Store) -> None:
+    store.record(Place(0, 0), {("op", "exp"): 7}, [], 0, {"exp>log": 3, "cse": 1})
+    store.record(Place(20, 0), {}, [], 1, {"exp>log": 5})
+    store.record(Place(20, 1), {}, [], 1, {"exp>log": 1})
+    assert [store.seen(end) for end in (-1, 0)] == [{}, {}]
+    assert store.seen(1) == {"exp>log": 3, "cse": 1}
+    assert store.seen(2) == {"exp>log": 9, "cse": 1}
 
 
 def test_the_case_that_first_reached_something_is_kept(store: Store) -> None:
