@@ -1,7 +1,7 @@
 # One entry point for people and CI. Every target sets itself up in a fresh clone; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fuzz test replay repro minimize bench bless lint format type ci clean
+.PHONY: help setup fuzz test replay repro minimize bench bench-oracle bless lint format type ci clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,6 +13,7 @@ WORKERS ?= 2
 TIME ?=
 FILE ?=
 JSON ?=
+QUICK ?=
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,7 +32,7 @@ $(READY): requirements.txt
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	@touch $@
 
-fuzz: $(READY) ## run the fuzzer: StoryLM prefill -> decode programs, findings go to corpus/
+fuzz: $(READY) ## run the fuzzer: StoryLM programs and op graphs on drawn pipelines, findings go to corpus/
 	@$(RUN) -m fuzz run --seed $(SEED) --workers $(WORKERS) $(if $(TIME),--time $(TIME))
 
 test: $(READY) ## run the tests
@@ -50,6 +51,9 @@ minimize: $(READY) ## make one failing case smaller: make minimize FILE=case.kin
 
 bench: $(READY) ## how fast a campaign's work is, where its time goes, and the command-line tools beside it
 	@$(RUN) -m bench.speed $(if $(JSON),--json)
+
+bench-oracle: $(READY) ## what the oracle promises, measured, in 15 minutes on two free cores; QUICK=1 takes one
+	@$(RUN) -m bench.oracle --seed $(SEED) --workers $(WORKERS) $(if $(QUICK),--quick) $(if $(JSON),--json)
 
 bless: $(READY) ## rewrite the golden files from what the compiler emits now
 	@$(RUN) -m tests.bless
