@@ -27,6 +27,7 @@ def run_case(request: Request, progress: Progress) -> Iterator[tuple[str, Outcom
         DEEDS[deeds["all"]]()
     for variant in request.variants:
         progress("run", (variant,))
+        progress("run", (variant,), "fuse")
         outcome = DEEDS[deeds.get(variant, "answer")]()
         yield variant, outcome or Observation(dict(request.inputs), tuple(request.inputs.values()))
 

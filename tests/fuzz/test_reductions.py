@@ -16,6 +16,7 @@ from fuzz.generate.storylm import storylm_cases
 from fuzz.minimize import minimize, reference_values
 from fuzz.reductions.cuts import graph, graphs, part, spans
 from fuzz.reductions.flat import flatten, sole_call, unnested, wrap
+from fuzz.reductions.pipelines import shorter_pipeline
 from fuzz.reductions.resize import fewer_axes, sites, smaller_dims, with_sites
 from fuzz.reductions.retype import retyped
 from fuzz.reductions.spelling import fewer_lets, short_names
@@ -162,3 +163,21 @@ def test_smaller_dims_check_and_run() -> None:
         check(candidate.program)
         assert candidate.recipes.keys() == inputs(candidate.program.main).keys() if candidate.program.main else False
         results(candidate)
+
+
+TWO_OF_MANY = (
+    "default + tensor:cse + convert-linalg-to-affine-loops + affine-loop-tile{tile-size=2 separate=true} + cf:sccp"
+)
+
+
+def test_of_a_pipeline_the_guilty_passes_are_left_without_what_is_not_needed() -> None:
+    case = replace(CASES[0], pipeline=TWO_OF_MANY)
+    guilty = ["convert-linalg-to-affine-loops", "affine-loop-tile", "separate=true"]
+    smaller = minimize(case, lambda case: all(word in case.pipeline for word in guilty), calls=60)
+    assert smaller.pipeline == "default + convert-linalg-to-affine-loops + affine-loop-tile{separate=true}"
+
+
+def test_a_pipeline_that_is_not_to_blame_becomes_the_usual_one() -> None:
+    (first, *_) = shorter_pipeline(replace(CASES[0], pipeline=TWO_OF_MANY))
+    assert first.pipeline == "default"
+    assert list(shorter_pipeline(replace(CASES[0], pipeline="default"))) == []

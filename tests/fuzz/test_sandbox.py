@@ -47,6 +47,8 @@ def check_deed(sandbox: Sandbox, deed: str, stage: str, symptom: str, words: str
     failure = report.outcomes["b"]
     assert isinstance(failure, Failure)
     assert (failure.stage, failure.symptom) == (stage, symptom)
+    if stage == "run" and deed != "flood":
+        assert failure.culprit == "fuse"  # what the child last said that it was at
     assert words in failure.message.splitlines()[0]
     return failure
 
