@@ -53,8 +53,8 @@ class Status:
 
     @property
     def fully(self) -> int:
-        """Cases with nothing left undecided."""
-        return self.checked - self.counts["verdict", "undecided"] - self.counts["verdict", "internal error"]
+        """Cases with nothing left undecided, by a compiler that did not refuse them."""
+        return self.checked - sum(self.counts["verdict", other] for other in ("undecided", "refused", "internal error"))
 
 
 def share(part: float, whole: float) -> str:
