@@ -169,6 +169,34 @@ def test_a_pass_of_ours_may_say_no(monkeypatch: pytest.MonkeyPatch) -> None:
     check_fails(EMPTY, Pipeline((Pass("refuse", "loops"),)), "refuse", "refused")
 
 
+def test_a_pass_that_reports_an_error_and_succeeds_is_no_failure() -> None:
+    """Layouts that are not the identity are beyond affine-super-vectorize: it says so, and leaves the loop as it is."""
+    added = "default + convert-linalg-to-affine-loops + affine-super-vectorize{virtual-vector-size=4}"
+    lowered = module()
+    pipeline.run(lowered, pipeline.parse(added))
+    assert dialects(lowered.operation) == {"llvm"}
+    assert not CONTEXT.emit_error_diagnostics
+
+
+def test_what_added_passes_blow_up_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "MOST_OPS", 20)
+    pipeline.run(module(), DEFAULT)
+    check_fails(str(module()), pipeline.parse("default + loops:cse"), "growth", "refused", "at most 20")
+
+
+def test_the_pass_at_work_is_told_before_it_runs() -> None:
+    seen: list[str] = []
+    pipeline.run(ir.Module.parse(EMPTY, CONTEXT), pipeline.parse("default + cf:sccp"), seen.append)
+    assert seen == [pass_.name for pass_ in pipeline.parse("default + cf:sccp").passes]
+
+
+def test_with_added_passes_each_one_is_verified(breaking: Pass) -> None:
+    """So that what follows a broken one is not blamed for what it makes of it."""
+    (item,) = pipeline.parse("default + loops:cse").added
+    passes = Pipeline((breaking, Pass("no-such-pass", "loops")), (item,))
+    check_fails(EMPTY, passes, "break-ends", "invalid-ir", "terminator")
+
+
 def test_passes_are_parsed_once_for_a_context() -> None:
     text = str(module())
     pipeline.run(ir.Module.parse(text, CONTEXT), DEFAULT)
