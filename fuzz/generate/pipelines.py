@@ -27,8 +27,10 @@ GUARDS: Mapping[str, str] = {
     "linalg-specialize-generic-ops": "specialize-batch-matmul-of-rank-4",
     "linalg-morph-ops{generic-to-named=true}": "morph-batch-matmul-of-rank-4",
     "ownership-based-buffer-deallocation": "deallocation-helper-of-bits",
+    "affine-data-copy-generate > affine-data-copy-generate": "data-copies-of-copies",
 }
-"""A pass, or `pass{option=value}`, that is not drawn, and the corpus entry of the bug that it would only find again."""
+"""What is not drawn, a pass, a `pass{option=value}` or a pass anywhere behind another, and the corpus entry of the bug
+that it would only find again."""
 
 DRAWN: tuple[Row, ...] = tuple(
     row for row in TABLE if not {row.name, *(item.name for item in parse_items(f"default{row.after}"))} & GUARDS.keys()
@@ -88,10 +90,11 @@ def values(row: Row, option: str) -> list[str]:
 
 
 def _with(items: list[Item], item: Item) -> list[Item]:
-    """The items and one more, with the choices that it builds on; nothing that contradicts a choice already made."""
+    """The items and one more, with the choices that it builds on; nothing guarded, nor what contradicts a choice."""
     result = list(items)
     for added in (*parse_items(f"default{ROWS[item.name].after}"), item):
         slot = ROWS[added.name].slot
-        if not slot or all(ROWS[other.name].slot != slot for other in result):
+        taken = slot and any(ROWS[other.name].slot == slot for other in result)
+        if not taken and not any(f"{other.name} > {added.name}" in GUARDS for other in result):
             result.append(added)
     return result

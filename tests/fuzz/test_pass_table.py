@@ -12,7 +12,7 @@ import pytest
 from compiler.passrow import Row
 from compiler.passtext import Item, parse_items, print_items
 from fuzz.engines import Request
-from fuzz.generate.pipelines import DRAWN
+from fuzz.generate.pipelines import DRAWN, GUARDS
 from fuzz.generate.pipelines import values as unguarded_values
 from fuzz.sandbox import Sandbox
 from oracles import judge
@@ -59,7 +59,8 @@ def pipelines(row: Row) -> Iterator[str]:
         Item(row.stages[0], row.name, tuple((key, legal[at % len(legal)]) for key, legal in values.items()))
         for at in range(max(map(len, values.values()), default=0))
     ]
-    for items in [[item] for item in optioned] if row.slot else [optioned]:
+    alone = row.slot or f"{row.name} > {row.name}" in GUARDS
+    for items in [[item] for item in optioned] if alone else [optioned]:
         yield print_items([*after, *items])
 
 
