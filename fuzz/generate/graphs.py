@@ -32,7 +32,7 @@ from oracles.case import Case
 T = TypeVar("T")
 
 DIMS = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 11, 13)
-SIZES = (((1, 2), 6), ((3, 11), 72), ((12, 20), 18), ((21, 30), 4))
+SIZES = (((1, 2), 5), ((3, 12), 73), ((13, 20), 18), ((21, 30), 4))
 """How many lets are drawn, from and to, and how often."""
 
 CAPS = ((64, 8), (256, 9), (1024, 2), (4096, 1))

@@ -254,7 +254,8 @@ def _regrouped(rng: Random, shape: Shape) -> Shape:
 
 
 def _dtype_name(rng: Random, _: TensorType, pool: Pool) -> AttrValue:
-    return _dtype(rng, pool).name
+    """Often one that is not the pool's: what may be converted to what is many pairs."""
+    return (pick(rng, _DTYPES) if rng.random() < 0.4 else _dtype(rng, pool)).name
 
 
 _ATTRIBUTES = {"int": _int, "ints": _ints, "dtype": _dtype_name}
