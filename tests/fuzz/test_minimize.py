@@ -215,7 +215,8 @@ def test_nothing_is_minimised_that_does_not_fail() -> None:
 
 
 def test_the_same_search_ends_the_same() -> None:
-    assert minimize(STORYLM[0], uses("concat", "slice")) == minimize(STORYLM[0], uses("concat", "slice"))
+    case = next(filter(uses("concat", "slice"), STORYLM))
+    assert minimize(case, uses("concat", "slice")) == minimize(case, uses("concat", "slice"))
 
 
 @pytest.mark.parametrize("budget", [1, 2, 5, 20])
