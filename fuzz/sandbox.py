@@ -21,11 +21,12 @@ from fuzz import wire
 from fuzz.engines import Request
 from fuzz.nursery import Child, Nursery, SandboxError
 from fuzz.outcomes import STAGES, outcome_of
-from fuzz.process import last_words
+from fuzz.process import cpu_seconds, last_words
 from oracles.engine import Failure, Outcome, Stage
 
 _DRAIN_SECONDS = 1.0  # a child that has answered in time may still have to push its answer through the pipe
 _START: Stage = "parse"
+_PATIENCE = 3  # times the limit: so long a child may take that waits for a processor, not in vain but in a crowd
 _EXIT_SECONDS = 5.0  # between the end of the pipe and the end of the process
 
 _TELLING = re.compile(
@@ -37,7 +38,10 @@ _STARVED = re.compile("out of memory|bad_alloc|MemoryError|Cannot allocate memor
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one child may use. A case of the default campaign takes some tenths of a second and 0.5 GiB."""
+    """What one child may use. A case of the default campaign takes some tenths of a second and 0.5 GiB.
+
+    The `seconds` of a case are those that the child had a processor for, where the system tells.
+    """
 
     seconds: float = 20.0
     memory: int = 4 << 30
@@ -64,7 +68,8 @@ class Sandbox:
         self._seconds = self._limits.seconds
         self._folder = folder or Path(tempfile.gettempdir())
         self._request: Request | None = None
-        self._deadline, self._killed_before = 0.0, False
+        self._deadline, self._last_deadline, self._worked_before = 0.0, 0.0, 0.0
+        self._killed_before = False
         self._nursery = self._new_nursery()
         self._child: Child | None = None
 
@@ -142,6 +147,8 @@ class Sandbox:
         child = self.child
         self._request = request
         self._deadline = time.monotonic() + self._seconds
+        self._last_deadline = time.monotonic() + _PATIENCE * self._seconds
+        self._worked_before = cpu_seconds(child.pid) or 0.0
         child.cases += 1
         os.truncate(child.log, 0)
         fields = {"text": request.text, "pipeline": request.pipeline, "variants": request.variants}
@@ -151,6 +158,7 @@ class Sandbox:
     def _collect(self, request: Request, report: Report) -> None:
         """Read the child's answers into `report`; if it dies, blame the variants that were at work and replace it."""
         self._deadline = max(self._deadline, time.monotonic() + _DRAIN_SECONDS)
+        self._last_deadline = max(self._last_deadline, self._deadline)
         stage, at_work, culprit = _START, request.variants, ""
         try:
             for message in self._messages():
@@ -175,12 +183,23 @@ class Sandbox:
     def _messages(self) -> Iterator[wire.Message]:
         """The child's messages, "done" last."""
         while True:
+            while not wire.readable(self.child.pipes.read_fd, self._deadline):
+                self._wait_on()
             message = wire.receive(self.child.pipes.read_fd, self._deadline)
             yield message
             if message.kind == "done":
                 return
             if time.monotonic() > self._deadline:  # a flood of messages is no progress
                 raise wire.TimedOut
+
+    def _wait_on(self) -> None:
+        """More time for a child that had no processor for most of its time. Raises `TimedOut`."""
+        worked = cpu_seconds(self.child.pid)
+        now = time.monotonic()
+        left = 0.0 if worked is None else self._seconds - (worked - self._worked_before)
+        if left < self._seconds / 10 or now >= self._last_deadline:
+            raise wire.TimedOut
+        self._deadline = min(now + left, self._last_deadline)
 
     def _failure(self, stage: Stage, error: Exception) -> Failure:
         if isinstance(error, wire.TimedOut):

@@ -83,6 +83,11 @@ def waiting(fd: int) -> bool:
     return bool(_poll(fd, 0.0))
 
 
+def readable(fd: int, deadline: float) -> bool:
+    """Whether something can be read by `deadline` (`time.monotonic` seconds; the end of the file counts)."""
+    return bool(_poll(fd, max(0.0, deadline - time.monotonic())))
+
+
 def encode(message: Message) -> bytes:
     """The frame of a message. Raises `Garbage` when it is over the bounds."""
     forms = [[name, array.dtype.name, array.shape] for name, array in message.arrays.items()]

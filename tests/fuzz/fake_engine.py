@@ -43,6 +43,11 @@ def _segfault() -> None:
 
 def _hang() -> None:
     while True:
+        pass
+
+
+def _sleep() -> None:
+    while True:
         time.sleep(1)
 
 
@@ -95,6 +100,7 @@ DEEDS: dict[str, Callable[[], Outcome | None]] = {
     "abort": _abort,
     "segfault": _segfault,
     "hang": _hang,
+    "sleep": _sleep,
     "eat memory": _eat_memory,
     "garble": _garble_pipe,
     "flood": _flood_pipe,

@@ -103,7 +103,7 @@ def test_garbage_on_stdout_disturbs_nobody(sandbox: Sandbox) -> None:
         check_answer(outcome)
 
 
-@pytest.mark.parametrize("deed", ["hang", "flood"])
+@pytest.mark.parametrize("deed", ["hang", "sleep", "flood"])
 def test_a_child_that_does_not_come_to_an_end(deed: str, tmp_path: Path) -> None:
     with Sandbox("tests.fuzz.fake_engine", replace(LIMITS, seconds=1), tmp_path) as hasty:
         check_deed(hasty, deed, "run", "hang", "no answer within 1 s")
