@@ -37,6 +37,8 @@ def judge_claims(case: Case, run: Trace, outcome: Observation) -> Disagree | Und
 
 def unseparated(claims: Sequence[Claim], run: Trace) -> list[Claim]:
     """The controls whose two sides the references cannot tell apart."""
+    if run.stopped:
+        return []
     return [claim for claim in claims if claim.relation == "!=" and not _separated(*_sides(claim, run), run)]
 
 

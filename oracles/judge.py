@@ -20,6 +20,7 @@ from oracles.claims import judge_claims, unseparated
 from oracles.compare import Allowed, Difference, form_difference, ratio, worst_difference
 from oracles.echoes import echo_bound
 from oracles.engine import Array, Failure, Observation, Outcome
+from oracles.evaluator import EvaluationError
 from oracles.traced import Contradiction, Trace, Traced
 from oracles.tracing import trace
 from oracles.verdict import Agree, Disagree, Undecided, Verdict
@@ -53,8 +54,11 @@ class References:
 
 
 def references(case: Case, inputs: Mapping[str, Array]) -> References:
-    """Runs both references on native inputs. Raises `EvaluationError` where they cannot follow the program."""
-    return References(case, inputs, trace(case.program, inputs))
+    """Runs both references on native inputs. Where they cannot follow the program, that is what `judge` will say."""
+    try:
+        return References(case, inputs, trace(case.program, inputs))
+    except EvaluationError as error:
+        return References(case, inputs, Trace(stopped=str(error)))
 
 
 def separated(case: Case, inputs: Mapping[str, Array]) -> list[Claim]:
@@ -71,6 +75,8 @@ def judge(refs: References, outcome: Outcome) -> Verdict:
     """The first thing wrong in the order of `@main`, claims last; else the first thing unknown; else Agree."""
     if isinstance(outcome, Failure):
         return Disagree(outcome.stage, outcome.symptom, outcome.culprit, outcome.message)
+    if refs.base.stopped:
+        return Disagree("oracle", "not-followed", "", refs.base.stopped)
     if refs.base.contradiction is not None:
         return _contradicted(refs.base.contradiction)
     if len(outcome.results) != len(refs.base.results):

@@ -125,7 +125,7 @@ class Trace:
 
     `given` holds a target's own values of lets of `@main`: in lockstep the run goes on with those, and `pinned` keeps
     what it had itself made of the target's operands. `lost` is set once a `while` went on or ended on an unknown
-    condition: nothing after that is known.
+    condition: nothing after that is known. `stopped` says why the references could not follow the program at all.
     """
 
     follow: Mapping[int, Array] = field(default_factory=dict)
@@ -138,6 +138,7 @@ class Trace:
     results: tuple[Traced, ...] = ()
     tape: Tape = field(default_factory=Tape)
     contradiction: Contradiction | None = None
+    stopped: str = ""
     lost: Undecided | None = None
     serial: int = 0
     sharp: dict[Traced, Sharp] = field(default_factory=dict)

@@ -71,6 +71,13 @@ class Undecided:
         return f"undecided ({self.reason}) at `{self.op}`"
 
 
+_ODD_ONES = {
+    ("oracle", "contradiction"): "one of the two references, not the engine,",
+    ("oracle", "claim-false"): "the case's own claim, not the engine,",
+    ("oracle", "not-followed"): "the references, or the engine that accepts what they cannot follow,",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Disagree:
     """Wrong, and how.
@@ -101,13 +108,11 @@ class Disagree:
     @property
     def odd_one(self) -> str:
         """Who differs from the rest: the engine from two references that agree, one reference from the other, .."""
-        if self.stage != "oracle":
-            return "the engine"
-        return "the case's own claim" if self.symptom == "claim-false" else "one of the two references"
+        return _ODD_ONES.get((self.stage, self.symptom), "the engine")
 
     def __str__(self) -> str:
         at = f" at `{self.culprit}`" if self.culprit else ""
-        blame = f" ({self.odd_one} is wrong, not the engine)" if self.stage == "oracle" else ""
+        blame = f" ({self.odd_one} is wrong)" if self.stage == "oracle" else ""
         return f"{self.stage}: {self.symptom}{at}: {self.message}{blame}"
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from oracles import torch_reference
-from oracles.engine import Array, Failure
+from oracles.engine import Array, Failure, Observation
 from oracles.judge import judge, judge_case, judge_lets, references
 from oracles.verdict import Agree, Disagree
 from tests.oracles.judging import (
@@ -22,6 +22,7 @@ from tests.oracles.judging import (
     case,
     changed,
     check_wrong,
+    f32,
     legal,
     poke,
     scale,
@@ -155,3 +156,12 @@ def test_references_that_contradict_each_other_are_blamed_themselves(monkeypatch
     seen = legal(attention, INPUTS)
     for verdict in (judge_case(attention, INPUTS, seen), judge_lets(attention.program, INPUTS, seen)):
         check_wrong(verdict, "contradiction", "softmax", "by NumPy", stage="oracle")
+
+
+def test_a_program_that_the_references_cannot_follow_is_a_verdict_too() -> None:
+    untyped = case("@main { let x = tensor<F32, [2], @host>; let y = tensor<F32, [3], @host>; let z = x + y; (z) }")
+    inputs = {"x": f32([1, 2]), "y": f32([1, 2, 3])}
+    refused = Failure("check", "refused", "same-type", "`add` needs ..")
+    check_wrong(judge_case(untyped, inputs, refused), "refused", "same-type", stage="check")
+    seen = Observation(dict(inputs), (f32([1, 2]),))
+    check_wrong(judge_case(untyped, inputs, seen), "not-followed", "", "`add`", stage="oracle")

@@ -57,16 +57,13 @@ def test_reasons_are_a_closed_list_of_slugs() -> None:
     [
         ("run", "wrong-value", "the engine", "boom"),
         ("passes", "crash", "the engine", "boom"),
-        (
-            "oracle",
-            "contradiction",
-            "one of the two references",
-            "boom (one of the two references is wrong, not the engine)",
-        ),
-        ("oracle", "claim-false", "the case's own claim", "boom (the case's own claim is wrong, not the engine)"),
+        ("oracle", "contradiction", "one of the two references, not the engine,", " is wrong)"),
+        ("oracle", "claim-false", "the case's own claim, not the engine,", " is wrong)"),
+        ("oracle", "not-followed", "the references, or the engine that accepts what they cannot follow,", " is wrong)"),
     ],
 )
 def test_a_disagreement_says_who_is_the_odd_one_out(stage: str, symptom: str, odd: str, ends: str) -> None:
     found = Disagree(stage, symptom, "exp", "boom")
     assert found.odd_one == odd
-    assert str(found) == f"{stage}: {symptom} at `exp`: {ends}"
+    blame = f" ({odd}{ends}" if stage == "oracle" else ""
+    assert str(found) == f"{stage}: {symptom} at `exp`: boom{blame}"
