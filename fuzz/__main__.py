@@ -138,7 +138,7 @@ def _check(options: argparse.Namespace) -> int:
             trial = _on_all_variants(sandbox, case)
             print(trial_words(path, trial), flush=True)
             verdicts.add(trial.verdict)
-    return 1 if "disagree" in verdicts else 3 if "undecided" in verdicts else 0
+    return 1 if "disagree" in verdicts else 0 if verdicts == {"agree"} else 3
 
 
 def _on_all_variants(sandbox: Sandbox, case: Case) -> Trial:

@@ -12,14 +12,13 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from fuzz import wire
-from fuzz.counters import STEERING
 from fuzz.display import Status
 from fuzz.findings import Findings
 from fuzz.process import Pipes, kill_group, last_words, start
@@ -32,7 +31,7 @@ MINIMISE_SECONDS = 120.0  # for one finding; what is not smaller by then is kept
 GRACE_SECONDS = 90.0  # after the time is over, for findings that are not minimised yet
 MESSAGE_SECONDS = 30.0  # between a message's first byte and its last
 STALL_SECONDS = 300.0  # a lane that says nothing for so long is replaced
-DEATHS_IN_A_ROW = 4  # of lanes, with no case judged between them: no lane can live here
+DEATHS_IN_A_ROW = 4  # of lanes, or two of each, with no case judged between them: no lane can live here
 TICK_SECONDS = 0.25
 
 
@@ -146,7 +145,7 @@ class Campaign:
             case "judged":
                 self._judged(Place.parse(fields["place"]), fields)
             case "failed":
-                self._failed(Place.parse(fields["place"]), fields["text"], fields["message"])
+                self._failed(Place.parse(fields["place"]), fields["text"], fields["message"], fields["seen"])
             case "smaller" | "minimised" | "vanished":
                 self.findings.hear(message.kind, **fields)
             case "idle":
@@ -157,15 +156,15 @@ class Campaign:
     def _judged(self, place: Place, fields: dict[str, Any]) -> None:
         self.deaths_in_a_row = 0
         counts = Counter({(kind, name): n for kind, name, n in fields["counts"]})
-        seen = {name: n for (kind, name), n in counts.items() if kind in STEERING}
-        self.store.record(place, counts, self.findings.met(place, fields["findings"]), place.batch // EPOCH, seen)
+        met = self.findings.met(place, fields["findings"])
+        self.store.record(place, counts, met, place.batch // EPOCH, fields["seen"])
         self.store.landed(place)
         self.counts += counts
 
-    def _failed(self, place: Place, text: str, words: str) -> None:
+    def _failed(self, place: Place, text: str, words: str, seen: Sequence[str] = ()) -> None:
         """This project failed on the case: seen and kept, and the campaign goes on."""
         counts = Counter({("verdict", "internal error"): 1})
-        self.store.record(place, counts, self.findings.internal(place, text, words))
+        self.store.record(place, counts, self.findings.internal(place, text, words), place.batch // EPOCH, seen)
         self.store.landed(place)
         self.counts += counts
 
@@ -216,7 +215,6 @@ class Campaign:
             return wire.Message("minimise", asked | {"seconds": MINIMISE_SECONDS})
         skip = self.store.unfinished()[job.batch]
         seed = self.options.seed * BATCHES_OF_A_SEED + job.batch
-        text = self.store.in_flight().get(Place(job.batch, skip), "")
         seen = self.store.seen(job.batch // EPOCH - 1)
         fields: dict[str, Any] = {
             "batch": job.batch,
@@ -224,7 +222,6 @@ class Campaign:
             "seed": seed,
             "count": BATCH,
             "pipelines": self.options.pipelines,
-            "text": text,
             "seen": seen,
         }
         return wire.Message("draw", fields)
@@ -259,7 +256,7 @@ class Campaign:
         self._remove(lane)
         words = last_words(lane.log) or cause
         self.deaths_in_a_row += 1
-        if self.deaths_in_a_row >= DEATHS_IN_A_ROW:
+        if self.deaths_in_a_row >= max(DEATHS_IN_A_ROW, 2 * self.options.workers):
             raise CampaignError(f"the lanes die one after the other; the last one's words:\n{words}")
         self._blame(lane.job, words)
         self._start_lane(lane.log)

@@ -34,8 +34,21 @@ from oracles.case import Case
 from oracles.verdict import Agree, Undecided
 
 Counts = Counter[tuple[str, str]]
-STEERING = ("pair", "pass", "passes")
-"""The kinds that drawing is steered by: what they count least is drawn sooner."""
+
+
+def seen_in(case: Case, first: bool) -> list[str]:
+    """What steers later draws away from what a case has reached, whatever became of it.
+
+    Features of its program, if it is the `first` case of that, its added passes, and pairs of them.
+    """
+    names = _added(case)
+    program = sorted(features(case.program)) if first else []
+    return [*program, *names, *(f"{one} > {then}" for one, then in pairwise(names))]
+
+
+def _added(case: Case) -> list[str]:
+    """The names of the added passes, in running order."""
+    return [item.name for item in in_order(parse_items(case.pipeline))]
 
 
 def counted(trial: Trial, drawn: Case, first: bool) -> Counts:
@@ -70,7 +83,7 @@ def _of_program(trial: Trial) -> Iterator[tuple[str, str]]:
 
 
 def _of_pipeline(trial: Trial) -> Iterator[tuple[str, str]]:
-    names = [item.name for item in in_order(parse_items(trial.case.pipeline))]
+    names = _added(trial.case)
     yield from (("pass", name) for name in names)
     yield from (("passes", f"{first} > {then}") for first, then in pairwise(names))
     if names:

@@ -5,7 +5,7 @@ outlive it is in the run folder (a case's file is there before the case runs) or
 
 | the campaign sends | the lane answers |
 | --- | --- |
-| draw: batch, skip, seed, count, pipelines, seen, text ("", or the case at `skip`) | judged .., then idle |
+| draw: batch, skip, seed, count, pipelines, seen | judged or failed .., then idle |
 | minimise: signature, variants, text, seconds | smaller .., minimised or vanished, then idle |
 | pause | the job at work ends after its present case |
 | end of the pipe | the lane exits |
@@ -25,7 +25,7 @@ from typing import Any
 
 from compiler.recipes import KINDS
 from fuzz import wire
-from fuzz.counters import counted
+from fuzz.counters import counted, seen_in
 from fuzz.generate.draw import draw_cases
 from fuzz.generate.families import Drawn, programs
 from fuzz.minimize import minimize
@@ -38,7 +38,7 @@ from oracles.case import Case, parse_case, print_case
 from oracles.judge import References
 from oracles.verdict import Signature
 
-HANG_SECONDS = 5.0  # for a case that is tried while minimising; what is only slow is found out in the end
+HANG_SECONDS = 5.0  # for a case that is tried while minimising; what is only slow is asked for in the end once more
 
 
 class _Paused(Exception):
@@ -85,13 +85,8 @@ def _serve(lane: _Lane, message: wire.Message) -> None:
         lane.say("idle")
 
 
-def _draw(
-    lane: _Lane, batch: int, skip: int, seed: int, count: int, pipelines: int, text: str, seen: dict[str, int]
-) -> bool:
+def _draw(lane: _Lane, batch: int, skip: int, seed: int, count: int, pipelines: int, seen: dict[str, int]) -> bool:
     """Judge the cases of one batch from position `skip` on; whether the batch came to its end."""
-    if text:
-        _judge(lane, Place(batch, skip), Run(parse_case(text, f"{batch}.{skip}"), batch), 0.0, {})
-        skip += 1
     began = time.perf_counter()
     drawn = draw_cases(programs(seen, pipelines), seed, count)
     todo = [run for at, program in enumerate(drawn) for run in runs(program, batch + at)]
@@ -116,8 +111,8 @@ class Run:
 
     case: Case
     turn: int
-    inputs: int = 0
-    first: bool = True
+    inputs: int
+    first: bool
 
     def variants(self, builds: Sequence[Sequence[str]]) -> Sequence[str]:
         build = builds[0 if self.turn % 2 else self.turn // 2 % len(builds)]
@@ -154,13 +149,20 @@ def _judge(lane: _Lane, place: Place, run: Run, drawing: float, known: dict[int,
     except (SandboxError, OSError):
         raise
     except Exception:  # noqa: BLE001 (an oracle's own failure: reported as a finding, and the lane goes on)
-        lane.say("failed", place=str(place), text=print_case(case), message=traceback.format_exc())
+        words = traceback.format_exc()
+        lane.say("failed", place=str(place), text=print_case(case), message=words, seen=seen_in(case, run.first))
         return
     if trial.references is not None:
         known[run.inputs] = trial.references
     counts = counted(trial, run.case, run.first)
     counts["microseconds", "draw"] += round(1e6 * drawing)
-    lane.say("judged", place=str(place), counts=[[*key, n] for key, n in counts.items()], findings=_findings(trial))
+    lane.say(
+        "judged",
+        place=str(place),
+        counts=[[*key, n] for key, n in counts.items()],
+        findings=_findings(trial),
+        seen=seen_in(case, run.first),
+    )
 
 
 def _findings(trial: Trial) -> list[dict[str, str]]:
@@ -195,27 +197,34 @@ def _minimise(lane: _Lane, signature: str, variants: str, text: str, seconds: fl
             return
         with lane.sandbox.patient(HANG_SECONDS):
             smallest = minimize(case, shows, seconds)
+        where, why = _shown(lane, smallest, wanted) if shows(smallest) else ([], "")
     except _Paused:
         return
-    shown = _shown(lane, smallest, wanted)
-    if shown is None:
-        lane.say("vanished", signature=signature)
+    if where:
+        lane.say("minimised", signature=signature, text=print_case(smallest), where=" ".join(where), why=why)
     else:
-        lane.say("minimised", signature=signature, text=print_case(smallest), **shown)
+        lane.say("vanished", signature=signature)
 
 
-def _shown(lane: _Lane, case: Case, wanted: Signature) -> dict[str, str] | None:
-    """Where the signature shows and its words, all variants asked twice; None if they do not say the same twice.
+def _shown(lane: _Lane, case: Case, wanted: Signature) -> tuple[list[str], str]:
+    """The variants that show the signature, and its words; none if they do not say the same when asked again.
 
     No replay could rely on such a case: what it shows depends on more than the case, memory that is read after it was
     freed, say.
     """
-    everywhere = [variant for build in lane.sandbox.builds for variant in build]
-    trials = [try_case(lane.sandbox, case, everywhere) for _ in range(2)]
-    where = [trial.signatures().get(wanted, []) for trial in trials]
-    if not where[0] or where[0] != where[1]:
-        return None
-    return {"where": " ".join(where[0]), "why": str(trials[0].verdicts[where[0][0]])}
+    asked: list[dict[str, str]] = []
+    for _ in range(1 if wanted.symptom == "hang" else 2):
+        shown: dict[str, str] = {}
+        for build in lane.sandbox.builds:
+            if lane.paused:
+                raise _Paused
+            with lane.sandbox.patient(HANG_SECONDS):
+                trial = try_case(lane.sandbox, case, build)
+            lane.say("smaller", signature=str(wanted), text=print_case(case))  # still at work
+            shown |= {variant: str(trial.verdicts[variant]) for variant in trial.signatures().get(wanted, [])}
+        asked.append(shown)
+    where = list(asked[0])
+    return (where, asked[0][where[0]]) if where and where == list(asked[-1]) else ([], "")
 
 
 if __name__ == "__main__":

@@ -144,14 +144,14 @@ class Store:
         counts: Mapping[tuple[str, str], int],
         findings: Iterable[Finding],
         epoch: int = 0,
-        seen: Mapping[str, int] | None = None,
+        seen: Iterable[str] = (),
     ) -> None:
         """One judged case: its counters, its place, its findings (a known signature gets one more hit).
 
         What was `seen` in it counts for its epoch, so that later ones can be steered by it.
         """
         with self._transaction():
-            self._db.executemany(_ADD_SEEN, [(epoch, name, n) for name, n in (seen or {}).items()])
+            self._db.executemany(_ADD_SEEN, [(epoch, name) for name in seen])
             self._db.executemany(_ADD_COUNT, [(kind, name, n, str(place)) for (kind, name), n in counts.items()])
             self._db.execute(_SET_DONE, (place.position + 1, place.batch))
             self._db.executemany(_ADD_FINDING, [astuple(finding) for finding in findings])
@@ -202,8 +202,9 @@ class Store:
         """Replace what is kept of the finding with this signature, but for its hits."""
         with self._transaction():
             self._db.execute(
-                "UPDATE findings SET state = ?, smallest = ?, text = ?, path = ? WHERE signature = ?",
-                (finding.state, finding.smallest, finding.text, finding.path, finding.signature),
+                "UPDATE findings SET state = ?, place = ?, variants = ?, message = ?, text = ?, smallest = ?, path = ?"
+                " WHERE signature = ?",
+                (*astuple(finding)[1:-1], finding.signature),
             )
 
     def _agree_on(self, key: str, value: str) -> None:
@@ -226,7 +227,7 @@ class Store:
 
 _COLUMNS = "signature, state, place, variants, message, text, smallest, path, hits"
 _ADD_COUNT = "INSERT INTO counts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
-_ADD_SEEN = "INSERT INTO seen VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
+_ADD_SEEN = "INSERT INTO seen VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET n = n + 1"
 _SET_DONE = "UPDATE batches SET done = max(done, ?) WHERE batch = ?"
 _ADD_FINDING = (
     f"INSERT INTO findings ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET hits = hits + 1"  # noqa: S608 (a constant)

@@ -110,7 +110,7 @@ def _ask(
 def _judged(references: judge.References, outcome: Outcome) -> Verdict:
     """End to end; where every let was seen, also in lockstep: there a wrong choice among equals shows.
 
-    A pass that was added to the default pipeline may say no to a program: that is no verdict on either.
+    Where the pipeline is not the default one, a pass or a conversion may say no: that is no verdict on either.
     """
     if _is_refusal(outcome, references.case):
         return Undecided("refused", outcome.culprit)

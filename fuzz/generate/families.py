@@ -5,7 +5,6 @@ What a family is, its file says. Nothing is drawn here but which family.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -60,18 +59,10 @@ def storylm_families() -> SearchStrategy[Case]:
 def programs(seen: Mapping[str, int], count: int) -> SearchStrategy[Drawn]:
     """What a campaign draws, each with so many pipelines.
 
-    `seen` counts features of `fuzz.novelty`, each with a lane, passes and pairs of passes.
+    `seen` counts features of `fuzz.novelty`, passes and pairs of passes.
     """
-    graphs, stories = graph_cases(_without_lane(seen)), storylm_families()
+    pairs = {name: times for name, times in seen.items() if name.startswith("pair ")}
+    graphs, stories = graph_cases(pairs), storylm_families()
     # Kind 0 is a graph: every run of Hypothesis begins with the simplest draw, which costs nothing there.
     cases = st.integers(0, GRAPHS).flatmap(lambda kind: stories if kind == GRAPHS else graphs)
     return st.builds(Drawn, cases, st.tuples(*[pipelines(seen=seen)] * count))
-
-
-def _without_lane(seen: Mapping[str, int]) -> dict[str, int]:
-    """The features' counts, whatever the lane."""
-    counts: Counter[str] = Counter()
-    for name, times in seen.items():
-        if name.startswith("pair "):
-            counts[name.rpartition(" ")[0]] += times
-    return dict(counts)

@@ -152,12 +152,12 @@ def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_recorded(tmp_pat
 
 
 def test_what_was_seen_is_kept_by_epochs(store: Store) -> None:
-    store.record(Place(0, 0), {("op", "exp"): 7}, [], 0, {"exp>log": 3, "cse": 1})
-    store.record(Place(20, 0), {}, [], 1, {"exp>log": 5})
-    store.record(Place(20, 1), {}, [], 1, {"exp>log": 1})
+    store.record(Place(0, 0), {("op", "exp"): 7}, [], 0, ["exp>log", "cse"])
+    store.record(Place(20, 0), {}, [], 1, ["exp>log", "exp>log"])
+    store.record(Place(20, 1), {}, [], 1, ["exp>log"])
     assert [store.seen(end) for end in (-1, 0)] == [{}, {}]
-    assert store.seen(1) == {"exp>log": 3, "cse": 1}
-    assert store.seen(2) == {"exp>log": 9, "cse": 1}
+    assert store.seen(1) == {"exp>log": 1, "cse": 1}
+    assert store.seen(2) == {"exp>log": 4, "cse": 1}
 
 
 def test_the_case_that_first_reached_something_is_kept(store: Store) -> None:
@@ -165,3 +165,13 @@ def test_the_case_that_first_reached_something_is_kept(store: Store) -> None:
     store.record(Place(0, 2), {("pair", "exp>log"): 1}, [])
     store.record(Place(0, 3), {("pair", "exp>log"): 1, ("pass", "cse"): 1}, [])
     assert store.snapshot().first == {("pair", "exp>log"): "0.2", ("pass", "cse"): "0.3"}
+
+
+def test_a_finding_is_replaced_but_for_its_hits(store: Store) -> None:
+    first = Finding("a/b//", "new", "0.0", "one", "words", "text", "text")
+    store.begin(0)
+    store.record(Place(0, 0), {}, [first])
+    store.record(Place(0, 1), {}, [first])
+    store.update(Finding("a/b//", "minimised", "0.7", "one two", "other words", "old", "small", "path", hits=9))
+    (kept,) = store.snapshot().findings
+    assert kept == Finding("a/b//", "minimised", "0.7", "one two", "other words", "old", "small", "path", hits=2)
