@@ -6,7 +6,7 @@ tables and for JSON.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from bench.sensitivity import JUDGED, Caught, Steps
 from bench.soundness import Soundness
 from bench.tightness import Tightness
 from oracles.rounding import LIBM_ULPS
+from oracles.rules import RULES
 
 Row = dict[str, str | float | int]
 Figures = dict[str, Any]
@@ -35,13 +36,20 @@ def figures_of(results: Mapping[str, Any]) -> Figures:
         ],
         "tightness: bound / largest error seen, median": [*_tightness(_of(results, "tight", Tightness))],
         "tightness in lockstep": [*_tightness(_of(results, "lockstep", Tightness))],
-        "tightness by op, in lockstep by ops": [*_by_op(results)],
+        "tightness by op, each value of a program": [*_by_op(_of(results, "tight", Tightness).values())],
+        "tightness by op, in lockstep by ops": [*_by_op(_of(results, "lockstep by ops", Tightness).values())],
         "undecided": [*_undecided(_of(results, "tight", Tightness))],
         "faults: a relative error in one F32 result of a StoryLM case": [*_faults(_of(results, "faults", Caught))],
         "one element of a correct output moved by one ulp": [*_steps(_of(results, "ulps", Steps))],
         "cost: CPU milliseconds of a case on one core": [*_cost(results["cost"])],
     }
-    return figures | {"outside": _outside(results)}
+    known = {title: [_without_gaps(row) for row in rows] for title, rows in figures.items()}
+    return known | {"outside": _outside(results)}
+
+
+def _without_gaps(row: Row) -> Row:
+    """A median of nothing is left out: JSON has no NaN."""
+    return {column: value for column, value in row.items() if value == value}
 
 
 def _of(results: Mapping[str, Any], part: str, kind: type) -> dict[str, Any]:
@@ -91,10 +99,10 @@ def _tightness(parts: Mapping[str, Tightness]) -> Iterator[Row]:
         yield row | {"no error seen": part.still}
 
 
-def _by_op(results: Mapping[str, Any]) -> Iterator[Row]:
-    parts = [part for name, part in _of(results, "lockstep", Tightness).items() if name.startswith("by ops")]
+def _by_op(parts: Iterable[Tightness]) -> Iterator[Row]:
+    """Calls of fns are left out: their names mean nothing."""
     total = sum(parts, Tightness())
-    for op in sorted({op for op, _ in total.looseness}):
+    for op in sorted({op for op, _ in total.looseness} & RULES.keys()):
         row: Row = {"op": op, "elements": len(total.ratios(op)), "median": round(total.median(op), 1)}
         yield row | {dtype: round(total.median(op, dtype), 1) for dtype in DTYPES}
 
@@ -110,16 +118,15 @@ def _undecided(parts: Mapping[str, Tightness]) -> Iterator[Row]:
 def _faults(parts: Mapping[str, Caught]) -> Iterator[Row]:
     for epsilon, part in parts.items():
         for kind in sorted(part.injected):
-            injected, met, caught = part.injected[kind], part.met[kind], part.caught[kind]
-            yield {
-                "error": epsilon,
-                "judged": JUDGED[epsilon],
-                "of": kind,
-                "injected": injected,
-                "changed a bit": met,
-                "caught": caught,
-                "caught %": _percent(caught, met),
-            }
+            yield _fault(epsilon, kind, part, [kind])
+        for form in ("whole result", "one element"):
+            yield _fault(epsilon, f"all, {form}", part, [kind for kind in part.injected if kind.endswith(form)])
+
+
+def _fault(epsilon: str, words: str, part: Caught, kinds: Sequence[str]) -> Row:
+    injected, met, caught = (sum(counts[kind] for kind in kinds) for counts in (part.injected, part.met, part.caught))
+    row: Row = {"error": epsilon, "judged": JUDGED[epsilon], "of": words, "injected": injected, "changed a bit": met}
+    return row | {"caught": caught, "caught %": _percent(caught, met)}
 
 
 def _steps(parts: Mapping[str, Steps]) -> Iterator[Row]:
