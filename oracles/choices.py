@@ -48,22 +48,28 @@ def admissible(item: Seen, run: Trace) -> Disagree | Choice | None:
     inside = np.clip(item.target, 0, legal.shape[-1] - 1)
     fine = legal[places, inside] & (inside == item.target)
     if not fine.all():
-        return _illegal_choice(item, fine, legal[places])
+        options = ", ".join(str(i) for i in np.flatnonzero(legal[places][~fine][0]))
+        return _illegal(item, fine, f"the maximum is at one of {options}")
     choice = origin.array.copy()
     choice.reshape(-1)[places] = item.target
     unseen = np.ones(choice.size, bool)
     unseen[places] = False
     open_ = np.zeros(choice.size) if origin.err is None else origin.err.reshape(-1)
-    if (unseen & (open_ > 0)).any() or (choice.reshape(-1)[places] != item.target).any():
+    same = choice.reshape(-1)[places] == item.target
+    if not same.all():
+        return _illegal(
+            item, same, f"copied from one index, which is {int(choice.reshape(-1)[places][~same][0])} elsewhere"
+        )
+    if (unseen & (open_ > 0)).any():
         return None
     return Choice(origin.serial, choice)
 
 
-def _illegal_choice(item: Seen, fine: Array, legal: Array) -> Disagree:
+def _illegal(item: Seen, fine: Array, why: str) -> Disagree:
+    """The first element that is not `fine`."""
     index = tuple(int(i) for i in np.argwhere(~fine)[0])
-    options = ", ".join(str(i) for i in np.flatnonzero(legal[index]))
     got = int(item.target[index])
-    message = f"{item.name}[{','.join(map(str, index))}] = {got}, the maximum is at one of {options}"
+    message = f"{item.name}[{','.join(map(str, index))}] = {got}, {why}"
     return Disagree("run", "wrong-value", item.culprit, message, item.name, index, float(got), times=np.inf)
 
 

@@ -253,16 +253,21 @@ def argmax_rule(work: Work) -> Step:
 
 
 def contenders(x: Array, err: Bound, axis: int) -> Array:
-    """Which elements may be the first largest of their row. Of elements that are exact and equal only the first may."""
+    """Which elements may be the first largest of their row. Of elements that are exact and equal only the first may.
+
+    The first NaN wins over all, infinity too; what is unknown may be NaN.
+    """
     full = np.broadcast_to(np.asarray(err), x.shape)
-    rank = np.where(np.isnan(x), np.inf, x)
+    is_nan = np.isnan(x) & (full == 0)
+    lost = np.cumsum(is_nan, axis=axis) > is_nan  # an earlier one is NaN
+    rank = np.where(np.isnan(x), np.inf, np.where(is_nan.any(axis=axis, keepdims=True), -np.inf, x))
     low = np.where(np.isinf(full), -np.inf, rank - np.where(np.isinf(rank), 0.0, full))
     high = np.where(np.isinf(full), np.inf, rank + np.where(np.isinf(rank), 0.0, full))
     best = low.max(axis=axis, keepdims=True)
     may_win = high >= best
     settled = (full == 0) & (high == best)
     first = np.cumsum(settled, axis=axis) == 1
-    return np.asarray(may_win & (~settled | first))
+    return np.asarray(may_win & (~settled | first) & ~lost)
 
 
 REDUCTIONS: dict[str, Rule] = {

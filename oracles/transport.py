@@ -27,7 +27,7 @@ ROWS = 256  # output elements in one batched backward pass: bounds the memory, r
 CANCELLATION = 2.0**-36
 """Error of the sensitivities themselves, relative to the forward bound: 2**16 float64 roundings along a path."""
 
-EXTREME = 1e60  # beyond F32's range, so that it is only met in F64
+EXTREME = 1e60  # beyond what F32 can tell from zero or from infinity, so that it is only met in F64
 
 KEEP_INFINITIES = frozenset({"softmax", "max", "maximum", "minimum", "rem"})
 """Ops whose finite results depend on which operands are infinite."""
@@ -71,8 +71,15 @@ class Tape:
         return extended
 
     def extreme(self) -> bool:
-        """Are there magnitudes of which a product of a few slopes might leave float64's range, and be lost unseen?"""
-        sizes = (np.abs(value[value != 0]) for value in self.values)
+        """Are there magnitudes of which a product of a few slopes might leave float64's range, and be lost unseen?
+
+        A value counts as large as its source at least: what is below it, as the far tail of an F32 softmax is below the
+        smallest subnormal, no later op can make large again without an error of its own that is as large.
+        """
+        sizes = (
+            np.maximum(np.abs(value), source)[value != 0]
+            for value, source in zip(self.values, self.sources, strict=True)
+        )
         return any(size.size and (size.min() < 1 / EXTREME or size.max() > EXTREME) for size in sizes)
 
     def bounds(self, outputs: Sequence[tuple[Graph, Array]]) -> Array:

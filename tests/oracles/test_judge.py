@@ -165,3 +165,22 @@ def test_a_program_that_the_references_cannot_follow_is_a_verdict_too() -> None:
     check_wrong(judge_case(untyped, inputs, refused), "refused", "same-type", stage="check")
     seen = Observation(dict(inputs), (f32([1, 2]),))
     check_wrong(judge_case(untyped, inputs, seen), "not-followed", "", "`add`", stage="oracle")
+
+
+@pytest.mark.parametrize("depth", [100, 150, 600])
+def test_the_far_tail_of_a_softmax_leaves_the_bounds_sharp(depth: int) -> None:
+    """exp(-depth) is nothing in F32, and in the reference's float64 may be less than a slope can be multiplied by."""
+    product = case("""@main {
+      let x = tensor<F32, [1, 4], @host>;
+      let w = tensor<F32, [4, 4], @host>;
+      let z = softmax(x, axis=1) @ w @ w @ w;
+      (z)
+    }""")
+    inputs = {"x": f32([[1, 2, 3, -depth]]), "w": f32(np.random.default_rng(3).normal(size=(4, 4)))}
+    run = references(product, inputs).base
+    (z,) = run.results
+    assert z.err is not None
+    run.sharpen([(z, z.err > 0)])
+    bound = run.bound(z)
+    assert bound is not None
+    assert (bound < 0.8 * z.err).all()

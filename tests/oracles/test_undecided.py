@@ -9,6 +9,7 @@ import pytest
 
 from compiler.types import F32
 from oracles.judge import judge_case
+from oracles.reduction_rules import contenders
 from oracles.verdict import Agree
 from tests.oracles.judging import (
     CHOICE,
@@ -138,4 +139,22 @@ def test_copies_of_one_choice_must_be_one_choice() -> None:
       (best)
     }"""
     seen = replace(legal(case(text), NEAR), lets={}, results=(np.array([1, 3]),))
-    check_open(judge_case(case(text), NEAR, seen), "near-tie", "argmax")
+    says = "result[0][0] = 1, copied from one index, which is 3 elsewhere"
+    check_wrong(judge_case(case(text), NEAR, seen), "wrong-value", "broadcast", says)
+
+
+@pytest.mark.parametrize(
+    ("row", "open_", "winners"),
+    [
+        ("inf nan 0", "2", "1"),  # NaN wins over infinity and what comes after it
+        ("0 nan inf", "0", "0 1"),  # what comes before it may be NaN too
+        ("nan nan 1", "", "0"),
+        ("1 inf 0", "2", "1 2"),
+        ("-inf -inf -inf", "", "0"),
+        ("-inf nan 0", "", "1"),
+    ],
+)
+def test_the_first_nan_is_the_largest(row: str, open_: str, winners: str) -> None:
+    err = np.array([np.inf if str(at) in open_.split() else 0.0 for at in range(3)])
+    may_win = contenders(np.array([float(x) for x in row.split()]), err, 0)
+    assert np.flatnonzero(may_win).tolist() == [int(at) for at in winners.split()]
