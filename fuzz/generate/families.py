@@ -33,7 +33,7 @@ FAMILIES: Mapping[str, tuple[int, Callable[[DType], SearchStrategy[Case]]]] = {
 DTYPE_SHARES: Mapping[DType, int] = {F32: 17, F64: 1, F16: 1, BF16: 1}
 """How often a model is of each dtype. Of 16 bits it is seldom: much of what it makes lies near a tie."""
 
-GRAPHS = 7
+GRAPHS = 15
 """Op graphs for each StoryLM program, which costs as much to compile as all of these together, and more."""
 
 
