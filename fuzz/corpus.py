@@ -10,23 +10,29 @@ import hashlib
 import os
 import re
 import subprocess
+import tempfile
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+from compiler.arrays import numpy_dtype
+from compiler.checker import check
 from compiler.passtext import PipelineTextError, parse_items
-from compiler.source import CompileError
+from compiler.source import CompileError, Diagnostic
+from compiler.syntax import inputs
 from fuzz.process import ROOT
 from fuzz.signature import telling_line
 from fuzz.store import Finding
 from fuzz.trial import Trial
+from fuzz.wire import MAX_BODY
 from oracles.case import Case, CaseError, Expect, parse_case, print_case
 from oracles.verdict import Agree, Undecided
 
 LONGEST_NAME = 60  # characters of a file's name before its hash
 EVERYWHERE = "everywhere"
 LARGEST_FILE = 4 << 20  # bytes; an entry is a minimised case
+LARGEST_INPUTS = MAX_BODY // 4  # bytes of a case's inputs together: they go to the engine in one message, and come back
 
 
 class CorpusError(Exception):
@@ -41,7 +47,10 @@ def paths(folder: Path) -> list[Path]:
 
 
 def load(path: Path) -> Case:
-    """The case in `path`, of any size and content. Raises `CorpusError`, whose message names the file."""
+    """The case in `path`, of any size and content. Raises `CorpusError`, whose message names the file.
+
+    Its program is one that the checker takes, unless the case is about just that.
+    """
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise CorpusError(f"{path}: larger than {LARGEST_FILE} bytes")
@@ -50,13 +59,32 @@ def load(path: Path) -> Case:
             raise CorpusError(f"{path}: empty")
         case = parse_case(text, str(path))
         parse_items(case.pipeline)
+        if case.expect.kind != "error":
+            _check(case, path)
         return case
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"{path}: cannot be read: {error}") from error
     except CaseError as error:
         raise CorpusError(str(error)) from error
-    except (CompileError, PipelineTextError) as error:
+    except CompileError as error:
+        raise CorpusError("\n".join(f"{path}:{_located(found, text)}" for found in error.diagnostics)) from error
+    except PipelineTextError as error:
         raise CorpusError(f"{path}: {error}") from error
+
+
+def _located(found: Diagnostic, text: str) -> str:
+    line = text.count("\n", 0, found.span.start) + 1
+    return f"{line}: error[{found.code}]: {found.message}"
+
+
+def _check(case: Case, path: Path) -> None:
+    """Whether the case can be judged. Raises `CompileError` and `CorpusError`."""
+    if not case.expect.detail.startswith("check/"):  # that the checker fails on it is what the entry is kept for
+        check(case.program)
+    types = inputs(case.program.main) if case.program.main else {}
+    size = sum(type_.size * numpy_dtype(type_).itemsize for type_ in types.values())
+    if size > LARGEST_INPUTS:
+        raise CorpusError(f"{path}: the inputs take {size} bytes; those of a case may take {LARGEST_INPUTS}")
 
 
 def entry(folder: Path, path: Path) -> Case:
@@ -95,12 +123,13 @@ def slug(signature: str) -> str:
 
 
 def write_text(folder: Path, name: str, text: str) -> Path:
-    """`folder/name.kina`, made whole or not at all."""
+    """`folder/name.kina`, made whole or not at all, whoever else writes there at the same time."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.kina"
-    part = path.with_suffix(".part")
-    part.write_text(text, "utf-8")
-    os.replace(part, path)
+    with tempfile.TemporaryDirectory(prefix=".", dir=folder) as own:
+        part = Path(own) / path.name
+        part.write_text(text, "utf-8")
+        os.replace(part, path)
     return path
 
 

@@ -1,3 +1,5 @@
+"""The command line: what it prints, and the exit codes that README promises."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -16,6 +18,33 @@ AGREES = """// inputs: x = exact seed 1
   (y)
 }}
 """
+
+
+TYPE_ERROR = """// inputs: a = ones; b = ones
+@main {
+  let a = tensor<F32, [2], @host>;
+  let b = tensor<F32, [3], @host>;
+  (a + b)
+}
+"""
+ENDLESS = """// inputs: a = ones
+@main {
+  let a = tensor<I64, [], @host>;
+  let n = while (i: tensor<I64, [], @host> = a) i == i { i };
+  (n)
+}
+"""
+LARGE = """// inputs: a = ones; b = ones
+@main {
+  let a = tensor<I64, [16777216], @host>;
+  let b = tensor<I64, [16777216], @host>;
+  (a, b)
+}
+"""
+INVALID = [
+    (TYPE_ERROR, "bad.kina:5: error[same-shape]: "),
+    (LARGE, "bad.kina: the inputs take 268435456 bytes; those of a case may take 134217728"),
+]
 
 
 @pytest.fixture
@@ -62,6 +91,22 @@ def test_check_of_what_is_no_case(tmp_path: Path, capsys: pytest.CaptureFixture[
     check(capsys, ["check", tmp_path / "empty.kina"], 2, "empty.kina: empty")
 
 
+@pytest.mark.parametrize(("text", "words"), INVALID)
+def test_files_that_are_no_valid_cases(text: str, words: str, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are told from a disagreement; a replay reports them and goes on."""
+    bad = case.with_name("bad.kina")
+    bad.write_text(text)
+    check(capsys, ["check", bad], 2, words)
+    check(capsys, ["minimize", bad], 2, words)
+    check(capsys, ["replay", "--corpus", case.parent], 1, "bad.kina: FAILED", words, "case.kina: ok", "1 of 2 entries")
+
+
+def test_a_program_without_an_end_is_no_valid_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "endless.kina").write_text(ENDLESS)
+    words = "endless.kina: the program has not ended after 20000 steps"
+    check(capsys, ["check", tmp_path / "endless.kina"], 2, words)
+
+
 def test_replay_counts_what_was_met(case: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check(capsys, ["replay", "--corpus", case.parent], 0, "[1/1] case.kina: ok", "1 of 1 entries met")
 
@@ -101,7 +146,13 @@ def test_minimize_writes_the_smaller_case(
 
 
 def test_minimize_of_a_case_that_agrees(case: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    check(capsys, ["minimize", case], 1, "nothing to minimise")
+    check(capsys, ["minimize", case], 1, "case.kina: no variant disagrees: there is nothing to minimise")
+
+
+def test_minimize_of_what_can_only_be_said_in_its_own_text(case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case.write_text("// expect: error[concat-dims]\n@main { let x = \n")
+    said = check(capsys, ["minimize", case], 1, "case.kina: the case does not fail: there is nothing to minimise")
+    assert "Traceback" not in said
 
 
 def test_stats_of_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,8 @@
+"""The corpus on disk: what is an entry, what it must come to, how one is written."""
+
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -76,6 +79,15 @@ def test_files_that_are_no_cases(content: bytes, words: str, tmp_path: Path) -> 
     assert str(path) in str(caught.value)
 
 
+def test_a_program_that_the_checker_wrongly_refuses_is_an_entry(tmp_path: Path) -> None:
+    path = tmp_path / "entry.kina"
+    path.write_text(CASE.format(expect="fails check/refused/same-shape/, everywhere").replace("(x)", "(x @ x)"))
+    corpus.load(path)
+    path.write_text(path.read_text().replace("fails check", "fails run"))
+    with pytest.raises(CorpusError, match=r"entry\.kina:5: error\["):
+        corpus.load(path)
+
+
 def test_entries_are_read_from_the_folder_alone(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     folder.mkdir()
@@ -101,6 +113,27 @@ def test_names_of_files_hold_nothing_but_words(signature: str, tmp_path: Path) -
     path = corpus.write_text(tmp_path / "deep" / "corpus", name, "text")
     assert path.parent == tmp_path / "deep" / "corpus"
     assert [entry.read_text() for entry in path.parent.iterdir()] == ["text"]
+
+
+def test_two_writers_of_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another campaign writes the same entry just before this one's is in its place."""
+    replace = os.replace
+
+    def overtaken(source: Path, target: Path) -> None:
+        monkeypatch.setattr(os, "replace", replace)
+        corpus.write_text(tmp_path, "entry", "theirs")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", overtaken)
+    assert corpus.write_text(tmp_path, "entry", "ours").read_text() == "ours"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_an_entry_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "entry.kina").mkdir()
+    with pytest.raises(IsADirectoryError):
+        corpus.write_text(tmp_path, "entry", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["entry.kina"]
 
 
 def test_two_signatures_never_share_a_file() -> None:
