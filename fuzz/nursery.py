@@ -69,17 +69,21 @@ class Nursery:
     def birth(self) -> Child:
         """A new child. Raises `SandboxError`."""
         self.builds  # noqa: B018 (the first thing it says)
-        folder = Path(tempfile.mkdtemp(prefix="child-", dir=self._folder))
-        pipes = Pipes()
-        with pipes.theirs() as theirs, (folder / "child.log").open("ab") as log:
-            pid: int = self._ask({"folder": str(folder)}, (*theirs, log.fileno()))
+        with contextlib.ExitStack() as made:
+            folder = Path(tempfile.mkdtemp(prefix="child-", dir=self._folder))
+            made.callback(shutil.rmtree, folder, ignore_errors=True)
+            pipes = Pipes()
+            made.callback(pipes.close)
+            with pipes.theirs() as theirs, (folder / "child.log").open("ab") as log:
+                pid: int = self._ask({"folder": str(folder)}, (*theirs, log.fileno()))
+            made.pop_all()
         return Child(pid, pipes, folder)
 
     def exit_status(self, child: Child, seconds: float) -> int | None:
         """How the child ended (negative: by which signal), or None if it goes on living for `seconds`."""
         try:
             status: int | None = self._ask({"pid": child.pid, "seconds": seconds})
-        except SandboxError:  # somebody killed the nursery, and its children died with it
+        except SandboxError:  # the nursery is dead, and its children died with it
             return -signal.SIGKILL
         child.reaped = status is not None
         return status
@@ -116,4 +120,7 @@ class Nursery:
             raise self._gone(error) from error
 
     def _gone(self, error: Exception) -> SandboxError:
+        """Ends the nursery: an answer that came after all would be taken for that to the next order."""
+        self._socket.close()
+        kill_group(self._process)
         return SandboxError(f"the engine `{self._engine}` does not start ({error!r})\n{last_words(self._log)}")

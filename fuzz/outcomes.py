@@ -35,7 +35,9 @@ def outcome_of(message: Message) -> tuple[str, Outcome]:
     if message.kind == "failure" and stage in STAGES and symptom in SYMPTOMS:
         return variant, Failure(stage, symptom, culprit, text)
     places = fields.get("results")
-    if message.kind != "observation" or not isinstance(places, list) or not set(places) <= message.arrays.keys():
+    if message.kind != "observation" or not isinstance(places, list):
         raise Garbage(f"not an outcome: {message.kind} {fields}")
+    if not all(isinstance(place, str) and place in message.arrays for place in places):
+        raise Garbage(f"not the names of arrays: {places}")
     lets = {name.removeprefix("let "): array for name, array in message.arrays.items() if name.startswith("let ")}
     return variant, Observation(lets, tuple(message.arrays[place] for place in places))

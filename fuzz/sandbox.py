@@ -8,6 +8,7 @@ the others are run in the replacement. What runs inside the child is `child` and
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import signal
@@ -240,12 +241,19 @@ def _seconds(message: wire.Message) -> dict[str, float]:
     seconds = message.fields.get("seconds")
     if not isinstance(seconds, dict):
         raise wire.Garbage(f"not a list of seconds: {message.fields}")
-    return {str(stage): float(value) for stage, value in seconds.items()}
+    if not all(isinstance(value, float) and math.isfinite(value) for value in seconds.values()):
+        raise wire.Garbage(f"not seconds: {seconds}")
+    return seconds
+
+
+def _signal(number: int) -> str:
+    """Its name; real-time signals have none."""
+    return next((known.name for known in signal.Signals if known == number), f"signal {number}")
 
 
 def _epitaph(words: str, status: int) -> str:
     """One telling line (an assertion's text names the bug), then how the process ended and the rest of its words."""
-    ended = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
+    ended = f"killed by {_signal(-status)}" if status < 0 else f"exited with status {status}"
     telling = _TELLING.search(words)
     first = telling.group().strip() if telling else ended
     return "\n".join(filter(None, dict.fromkeys((first, ended, words))))

@@ -102,6 +102,7 @@ def decode(header: bytes, body: bytes) -> Message:
     """The message of a frame's two parts. Raises `Garbage`."""
     try:
         document = json.loads(header)
+        json.dumps(document, ensure_ascii=False).encode()  # a lone surrogate is text that nobody could write down
         kind, fields, forms = document["kind"], document["fields"], document["arrays"]
         arrays: dict[str, Array] = {}
         at = 0

@@ -90,6 +90,11 @@ def _raise() -> None:
     raise ZeroDivisionError("inside the engine")
 
 
+def _slow_clock() -> None:
+    wire.send(_pipe(), wire.Message("done", {"seconds": {"run": "long"}}))
+    time.sleep(60)
+
+
 def _refuse() -> Outcome:
     return Failure("check", "refused", "concat-dims", "`concat` needs equal sizes")
 
@@ -110,4 +115,6 @@ DEEDS: dict[str, Callable[[], Outcome | None]] = {
     "die": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "close": _close_pipe,
     "raise": _raise,
+    "real-time": lambda: os.kill(os.getpid(), signal.SIGRTMIN + 2),
+    "odd seconds": _slow_clock,
 }

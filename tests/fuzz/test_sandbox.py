@@ -1,9 +1,12 @@
+"""The sandbox: whatever a child does, every variant has an outcome, and nothing is left behind."""
+
 from __future__ import annotations
 
 import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import numpy as np
 import pytest
 
 from fuzz.engines import Request
-from fuzz.nursery import SandboxError
+from fuzz.nursery import Nursery, SandboxError
 from fuzz.sandbox import Limits, Sandbox
 from oracles.engine import Failure, Observation, Outcome
 
@@ -83,6 +86,7 @@ def test_abort_names_the_assertion(sandbox: Sandbox) -> None:
     ("deed", "symptom", "words"),
     [
         ("segfault", "crash", "killed by SIGSEGV"),
+        ("real-time", "crash", f"killed by signal {signal.SIGRTMIN + 2}"),
         ("exit", "crash", "exited with status 3"),
         ("raise", "crash", "ZeroDivisionError: inside the engine"),
         ("die", "oom", "killed by SIGKILL"),
@@ -96,6 +100,10 @@ def test_deaths(sandbox: Sandbox, deed: str, symptom: str, words: str) -> None:
 
 def test_garbage_on_the_pipe(sandbox: Sandbox) -> None:
     check_deed(sandbox, "garble", "protocol", "garbage", "expected a message")
+
+
+def test_seconds_that_are_none(sandbox: Sandbox) -> None:
+    check_deed(sandbox, "odd seconds", "protocol", "garbage", "not seconds")
 
 
 def test_garbage_on_stdout_disturbs_nobody(sandbox: Sandbox) -> None:
@@ -129,6 +137,28 @@ def test_kill_9_of_the_nursery_is_no_finding(sandbox: Sandbox) -> None:
     os.kill(sandbox._nursery._process.pid, signal.SIGKILL)
     for outcome in sandbox.run(request("")).outcomes.values():
         check_answer(outcome)
+
+
+def test_a_late_answer_is_not_taken_for_that_to_the_next_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nursery = Nursery("tests.fuzz.fake_engine", LIMITS.memory, LIMITS.file_size, tmp_path)
+    with closing(nursery):
+        child = nursery.birth()
+        with monkeypatch.context() as hasty:
+            hasty.setattr("fuzz.nursery._ANSWER_SECONDS", 0.05)
+            assert nursery.exit_status(child, 0.2) == -signal.SIGKILL
+        with pytest.raises(SandboxError):
+            nursery.birth()
+
+
+def test_a_birth_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    before = os.listdir("/proc/self/fd")
+    with closing(Nursery("tests.fuzz.fake_engine", LIMITS.memory, LIMITS.file_size, tmp_path)) as nursery:
+        assert nursery.builds
+        os.kill(nursery._process.pid, signal.SIGKILL)
+        with pytest.raises(SandboxError):
+            nursery.birth()
+        assert not list(tmp_path.glob("*/child-*"))
+    assert len(os.listdir("/proc/self/fd")) == len(before)
 
 
 def test_a_case_that_was_never_finished_leaves_nothing_behind(sandbox: Sandbox) -> None:

@@ -1,3 +1,5 @@
+"""Messages: what is sent arrives bit by bit, and whatever else is on the pipe is garbage."""
+
 from __future__ import annotations
 
 import json
@@ -103,6 +105,9 @@ def test_noise_is_garbage(frame: bytes) -> None:
         b'{"kind": "m", "fields": {}, "arrays": [["x", "object", [1]]]}',
         b'{"kind": "m", "fields": {}, "arrays": [["x", "float32", [1]]]}',
         b'{"kind": "m", "fields": {}, "arrays": "xy"}',
+        b'{"kind": "m", "fields": {"message": ["\\ud800"]}, "arrays": []}',
+        b'{"kind": "m", "fields": {"\\uDfff": 1}, "arrays": []}',
+        b'{"kind": "m", "fields": {"message": "\xed\xa0\x80"}, "arrays": []}',
     ],
 )
 def test_headers_of_another_form(header: bytes) -> None:
@@ -155,6 +160,7 @@ def test_outcomes_there_and_back() -> None:
     [
         Message("observation", {"variant": "v"}),
         Message("observation", {"variant": "v", "results": ["let x"]}),
+        Message("observation", {"variant": "v", "results": [["let x"]]}),
         Message("observation", {"variant": 3, "results": []}),
         Message("failure", {"variant": "v", "stage": "lunch", "symptom": "crash"}),
         Message("failure", {"variant": "v", "stage": "run", "symptom": "sad"}),
