@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -182,7 +183,9 @@ class Store:
         """The cases that were handed to a sandbox and have no verdict yet. Files of recorded cases are removed."""
         texts: dict[Place, str] = {}
         done = self.unfinished()
-        for path in sorted(self.inflight.glob("*.*.kina")):
+        for path in sorted(self.inflight.glob("*.kina")):
+            if not re.fullmatch(r"[0-9]+\.[0-9]+", path.stem):
+                continue  # somebody else's
             place = Place.parse(path.stem)
             if place.position >= done.get(place.batch, place.position + 1):
                 texts[place] = path.read_text(errors="replace")

@@ -1,3 +1,5 @@
+"""What a run remembers: every case once, every signature once, whatever happens to the process."""
+
 from __future__ import annotations
 
 import os
@@ -76,6 +78,13 @@ def test_cases_in_flight_are_those_without_a_verdict(store: Store) -> None:
         again.landed(Place(0, 2))
         again.landed(Place(0, 2))
         assert list(again.inflight.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["x.y", "1.2.3", "-1.0", "1", "1.²", "1. 2"])
+def test_files_that_are_no_cases_in_flight(name: str, store: Store) -> None:
+    (store.inflight / f"{name}.kina").write_text("stray")
+    (store.inflight / "0.1.kina").write_text("case 1")
+    assert store.in_flight() == {Place(0, 1): "case 1"}
 
 
 def test_another_seed_is_another_run(store: Store) -> None:
