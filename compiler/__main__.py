@@ -129,7 +129,9 @@ def _supervise(options: argparse.Namespace, text: str) -> int:
 
 
 def _death(returncode: int) -> str:
-    return signal.Signals(-returncode).name if returncode < 0 else f"exit code {returncode}"
+    if returncode >= 0:
+        return f"exit code {returncode}"
+    return next((known.name for known in signal.Signals if known == -returncode), f"signal {-returncode}")
 
 
 def _refuse(text: str, path: Path, error: CompileError, code: int) -> int:

@@ -15,13 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from compiler.arrays import Array, numpy_dtype
+from compiler import npy
+from compiler.arrays import NUMPY, Array, numpy_dtype
 from compiler.recipes import RecipeError, header_inputs, make
 from compiler.syntax import Block, Name
 from compiler.types import TensorType
 
+ARCHIVE_SLACK = 1 << 20  # bytes of an .npz file beside its arrays
+
 _RAW_BF16 = np.dtype("V2")
 _UNREADABLE = (ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
+_NAMES = {dtype.str: dtype.name for dtype in NUMPY.values()}
 
 
 class InputError(Exception):
@@ -30,15 +34,18 @@ class InputError(Exception):
 
 def from_npz(path: Path, wanted: Mapping[str, TensorType]) -> list[Array]:
     """The arrays of a file in the order of `wanted`. Raises `InputError`, and OSError where there is no file."""
-    content = io.BytesIO(path.read_bytes())
+    limit = sum(map(_size, wanted.values())) + ARCHIVE_SLACK
+    with path.open("rb") as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise InputError(f"{path} has more than {limit} bytes: too many for {_listed(wanted)}")
     try:
-        with zipfile.ZipFile(content) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {member.removesuffix(".npy"): member for member in archive.namelist()}
             _check_names(str(path), list(members), wanted)
-            arrays = {name: _member(archive, members[name]) for name in wanted}
+            return [_member(archive, members[name], f"{path}: `{name}`", type_) for name, type_ in wanted.items()]
     except _UNREADABLE as error:
         raise InputError(f"{path} cannot be read as an .npz file of plain arrays: {error}") from error
-    return [_fitting(f"{path}: `{name}`", arrays[name], type_) for name, type_ in wanted.items()]
 
 
 def from_header(text: str, wanted: Mapping[str, TensorType], name: str) -> list[Array]:
@@ -59,28 +66,39 @@ def from_header(text: str, wanted: Mapping[str, TensorType], name: str) -> list[
 
 
 def _check_names(source: str, given: Sequence[str], wanted: Mapping[str, TensorType]) -> None:
-    missing = [f"`{name}` ({type_})" for name, type_ in wanted.items() if name not in given]
+    missing = _listed({name: type_ for name, type_ in wanted.items() if name not in given})
     extra = [f"`{name}`" for name in given if name not in wanted]
     if missing:
-        raise InputError(f"{source}: no {', '.join(missing)}; name every input there, or in an .npz file (--inputs)")
+        raise InputError(f"{source}: no {missing}; name every input there, or in an .npz file (--inputs)")
     if extra:
         raise InputError(f"{source}: {', '.join(extra)} is no input; those are {', '.join(wanted) or 'none'}")
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> Array:
-    with archive.open(name) as file:
-        array: Array = np.lib.format.read_array(file, allow_pickle=False)
-        return array
+def _listed(wanted: Mapping[str, TensorType]) -> str:
+    return ", ".join(f"`{name}` ({type_})" for name, type_ in wanted.items())
 
 
-def _fitting(what: str, array: Array, type_: TensorType) -> Array:
+def _size(type_: TensorType) -> int:
+    """The bytes of an array's data."""
+    return type_.size * numpy_dtype(type_).itemsize
+
+
+def _member(archive: zipfile.ZipFile, name: str, what: str, type_: TensorType) -> Array:
+    """An array of the archive, if it is of this type: no more is unpacked than that takes, and nothing evaluated."""
     dtype = numpy_dtype(type_)
-    if type_.dtype.name == "BF16" and array.dtype == _RAW_BF16:
-        array = array.view(dtype)
-    if array.dtype != dtype or array.shape != type_.shape:
-        raise InputError(
-            f"{what} is {array.dtype} {list(array.shape)}, wanted {type_}, which is {dtype} {list(type_.shape)}"
-        )
+    raw = _RAW_BF16 if type_.dtype.name == "BF16" else dtype
+    with archive.open(name) as file:
+        content = file.read(npy.HEADER_LIMIT)
+        header = npy.header(content)
+        if header is None:
+            raise InputError(f"{what} does not begin with the header of a plain array (.npy version 1.0)")
+        if (header.dtype, header.shape) != (raw.str, type_.shape):
+            got = f"{_NAMES.get(header.dtype, header.dtype)} {list(header.shape)}"
+            raise InputError(f"{what} is {got}, wanted {type_}, which is {dtype} {list(type_.shape)}")
+        content += file.read(max(0, header.start + _size(type_) + 1 - len(content)))
+    if len(content) != header.start + _size(type_):
+        raise InputError(f"{what} has not the {_size(type_)} bytes of data that {type_} takes")
+    array: Array = np.frombuffer(content, dtype, offset=header.start).reshape(type_.shape, order=header.order)
     return array
 
 

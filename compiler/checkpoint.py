@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
 import struct
 import zipfile
 import zlib
@@ -23,11 +22,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from compiler import npy
 from compiler.arrays import Array
+from compiler.npy import HEADER_LIMIT, Header
 
 FORMAT = "storylm0-checkpoint-v0"
 PAD = "<pad>"
@@ -35,15 +36,9 @@ PAD = "<pad>"
 TEXT_LIMIT = 1 << 20  # bytes of a JSON file: 10,000 classes of 100 characters
 DIM_LIMIT = 1 << 16  # of each number in the manifest
 WEIGHTS_LIMIT = 64 << 20  # bytes of all arrays together: "tiny checkpoint", and nothing that hurts a host
-HEADER_LIMIT = 1 << 10  # bytes before an array's data in its .npy member; NumPy writes 128
 ARCHIVE_SLACK = 1 << 16  # bytes of the archive beside the arrays: zip headers, at about 250 each
 
 _FLOAT32 = np.dtype("<f4")
-_NPY_MAGIC = b"\x93NUMPY\x01\x00"
-_NPY_HEADER = re.compile(
-    r"\{'descr': '(?P<dtype>[^']*)', 'fortran_order': (?P<fortran>True|False),"
-    r" 'shape': \((?P<shape>|\d+,|\d+(?:, \d+)+)\), \} *\n"
-)
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, struct.error)
 """What zipfile raises on damaged, encrypted or unsupported archives."""
 
@@ -183,8 +178,8 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str, size: int) -> bytes
 
 def _array(path: Path, name: str, content: bytes, shape: tuple[int, ...]) -> Array:
     """The read-only array in one .npy member, after its header has been compared with what must stand there."""
-    header, start = _npy_header(path, name, content)
-    dtype, got_shape = header["dtype"], tuple(int(dim) for dim in header["shape"].replace(",", " ").split())
+    header = _header(path, name, content)
+    dtype, got_shape, start = header.dtype, header.shape, header.start
     if dtype.startswith("|O"):
         raise CheckpointError(f"{path}: `{name}` is a pickled payload (dtype {dtype!r}); nothing is ever unpickled")
     if dtype != _FLOAT32.str:
@@ -194,19 +189,16 @@ def _array(path: Path, name: str, content: bytes, shape: tuple[int, ...]) -> Arr
     if len(content) != start + _size(shape):
         got = len(content) - start
         raise CheckpointError(f"{path}: `{name}` has {got} bytes of data, its shape {list(shape)} takes {_size(shape)}")
-    order: Literal["C", "F"] = "F" if header["fortran"] == "True" else "C"
-    array: Array = np.frombuffer(content, _FLOAT32, offset=start).reshape(shape, order=order).copy(order="C")
+    array: Array = np.frombuffer(content, _FLOAT32, offset=start).reshape(shape, order=header.order).copy(order="C")
     array.flags.writeable = False
     return array
 
 
-def _npy_header(path: Path, name: str, content: bytes) -> tuple[re.Match[str], int]:
-    """A .npy header of version 1.0, as NumPy writes it, and where the data begins; NumPy would evaluate it."""
-    start = int.from_bytes(content[8:10], "little") + 10
-    header = _NPY_HEADER.fullmatch(content[10:start].decode("latin1"))
-    if not content.startswith(_NPY_MAGIC) or start > min(HEADER_LIMIT, len(content)) or header is None:
+def _header(path: Path, name: str, content: bytes) -> Header:
+    header = npy.header(content)
+    if header is None:
         raise CheckpointError(f"{path}: `{name}` does not begin with the header of a plain array (.npy version 1.0)")
-    return header, start
+    return header
 
 
 def _size(shape: tuple[int, ...]) -> int:

@@ -14,6 +14,7 @@ V [B, H, S + n, Dh] and the logits [B, n, V].
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -33,6 +34,9 @@ from compiler.types import TensorType
 
 _WEIGHT_NAMES = {"token_embedding": "embed"}
 """The parameters of a phase that are called otherwise in a checkpoint."""
+
+_GIVEN = {"token_ids": 2, "k_past": 4, "v_past": 4, "causal_mask": 4}
+"""The parameters of a phase that are no weights, and their ranks."""
 
 
 class HandoffError(Exception):
@@ -108,7 +112,11 @@ def load(text: str, names: Sequence[str], weights: Mapping[str, Array], level: i
     module = lower(checked, ir.Context())
     pipeline.run(module, pipeline.DEFAULT)
     signatures = {fn.name: signature(checked, fn.name) for fn in checked.program.fns}
-    return model(backend.compile_jit(module, signatures, level), checked.program, names, weights)
+    with ExitStack() as made:
+        compiled = made.enter_context(closing(backend.compile_jit(module, signatures, level)))
+        loaded = model(compiled, checked.program, names, weights)
+        made.pop_all()
+        return loaded
 
 
 def model(compiled: Compiled, program: Program, names: Sequence[str], weights: Mapping[str, Array]) -> Model:
@@ -208,8 +216,10 @@ def _phase(program: Program, name: str, weights: Mapping[str, Array]) -> Phase:
         raise HandoffError(f"the program has no fn `{name}`; it has {_listed(fn.name for fn in program.fns)}")
     types = {param.name: param.type for param in fn.params}
     for parameter, type_ in types.items():
-        if parameter not in ("token_ids", "k_past", "v_past", "causal_mask"):
+        if parameter not in _GIVEN:
             _check_weight(name, parameter, type_, weights)
+        elif len(type_.shape) != _GIVEN[parameter]:
+            raise HandoffError(f"`{name}` takes `{parameter}` as {type_}, a phase has {_GIVEN[parameter]} axes there")
     past = types["k_past"].shape[3] if "k_past" in types else 0
     new = types["token_ids"].shape[1] if "token_ids" in types else 0
     if new == 0 or not _is_step(fn.results, past + new, new):

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 from compiler.__main__ import main
-from compiler.arguments import InputError, from_header, from_npz, named, to_npz
-from compiler.arrays import Array
 from compiler.backend import load_so
 from compiler.checker import check, signature
 from compiler.parser import parse
-from compiler.types import BF16, F32, TensorType
 from tests.compiler.built import EXAMPLES
 
 KV_STEP = EXAMPLES / "storylm0_kv_step.kina"
@@ -31,8 +26,6 @@ GREEDY = """\
 // inputs: x = ones
 @main { let x = tensor<F64, [1], @host>; let a = broadcast(x, shape=[8192, 8192]); (a * a, a + a, a - a, a / a) }
 """
-WANTED = {"x": TensorType(F32, (2,)), "y": TensorType(F32, ())}
-XY: dict[str, Array] = {"x": np.zeros(2, np.float32), "y": np.zeros((), np.float32)}
 
 
 @pytest.fixture
@@ -60,12 +53,6 @@ def check_here(capsys: pytest.CaptureFixture[str], code: int, *arguments: object
     said = capsys.readouterr()
     assert out in said.out
     assert err in said.err
-
-
-def check_input_error(path: Path, message: str, wanted: Mapping[str, TensorType] = WANTED) -> None:
-    with pytest.raises(InputError) as error:
-        from_npz(path, wanted)
-    assert message in str(error.value)
 
 
 def test_check(capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,74 +160,10 @@ def test_a_program_that_needs_too_much_memory(tmp_path: Path) -> None:
     check_cli(3, "run", "--memory", "1.5", written(tmp_path, GREEDY), err="ran out of --memory\n")
 
 
-def test_a_file_that_has_what_is_wanted(tmp_path: Path) -> None:
-    np.savez(tmp_path / "in.npz", y=XY["y"] + 1, x=XY["x"])
-    assert [array.tolist() for array in from_npz(tmp_path / "in.npz", WANTED)] == [[0, 0], 1]
-
-
-def test_names_that_do_not_fit(tmp_path: Path) -> None:
-    path = tmp_path / "in.npz"
-    np.savez(path, x=XY["x"])
-    check_input_error(path, "in.npz: no `y` (tensor<F32, [], @host>); name every input")
-    np.savez(path, x=XY["x"], y=XY["y"], z=XY["y"])
-    check_input_error(path, "in.npz: `z` is no input; those are x, y")
-
-
-def test_arrays_that_do_not_fit(tmp_path: Path) -> None:
-    path = tmp_path / "in.npz"
-    np.savez(path, x=XY["x"].reshape(1, 2), y=XY["y"])
-    check_input_error(path, "`x` is float32 [1, 2], wanted tensor<F32, [2], @host>, which is float32 [2]")
-
-
-def test_files_that_are_none(tmp_path: Path) -> None:
-    path = tmp_path / "in.npz"
-    np.savez(path, x=np.array([{}, {}]), y=XY["y"])
-    check_input_error(path, "Object arrays cannot be loaded")
-    np.savez(path, x=XY["x"], y=XY["y"])
-    whole = path.read_bytes()
-    np.save(tmp_path / "in.npy", XY["x"])
-    for data in (
-        b"",
-        whole[:100],
-        whole[100:],
-        whole[:60] + b"\xff" * 9 + whole[69:],
-        (tmp_path / "in.npy").read_bytes(),
-    ):
-        path.write_bytes(data)
-        check_input_error(path, "cannot be read as an .npz file of plain arrays")
-
-
-def test_bf16_goes_through_a_file(tmp_path: Path) -> None:
-    """As raw bytes; and an array may be named like a parameter of np.savez."""
-    array = np.array([1.5, -2], ml_dtypes.bfloat16)
-    (tmp_path / "x.npz").write_bytes(to_npz({"file": array}))
-    (back,) = from_npz(tmp_path / "x.npz", {"file": TensorType(BF16, (2,))})
-    assert back.dtype == array.dtype
-    assert back.tolist() == array.tolist()
-
-
-def test_a_fn_takes_the_recipes_of_its_parameters() -> None:
-    text = "// inputs: x = iota; y = 3; z = ones\n@main { }"
-    assert [array.tolist() for array in from_header(text, WANTED, "f")] == [[0, 1], 3]
-    with pytest.raises(InputError, match="`z` is no input; those are x, y"):
-        from_header(text, WANTED, "main")
-
-
-@pytest.mark.parametrize(
-    ("header", "message"),
-    [("x = iota", "no `y`"), ("x = jota; y = 1", "`jota` is no recipe"), ("x = [1]; y = 1", "input `x`: a list of 1")],
-)
-def test_headers_that_do_not_fit(header: str, message: str) -> None:
-    with pytest.raises(InputError) as error:
-        from_header(f"// inputs: {header}\n", WANTED, "main")
-    assert message in str(error.value)
-
-
-def test_results_are_named_or_numbered() -> None:
-    def names(result: str) -> list[str]:
-        scalar = "tensor<F32, [], @host>"
-        program = parse(f"let f = fn(a: {scalar}, b: {scalar}) -> ({scalar}, {scalar}) {{ {result} }}")
-        return list(named(program.fns[0].body, [np.zeros(())] * 2))
-
-    assert names("(b, a)") == ["b", "a"]
-    assert names("(a, a)") == names("(a, a + b)") == ["result0", "result1"]
+@pytest.mark.parametrize(("status", "words"), [(-6, "SIGABRT"), (-36, "signal 36"), (7, "exit code 7")])
+def test_a_death_is_named(
+    status: int, words: str, double: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Real-time signals have no name."""
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, status))
+    check_here(capsys, 3, "run", double, err=f"died ({words})")

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiler import handoff
+from compiler import backend, handoff
 from compiler.arrays import Array
 from compiler.backend import Compiled
 from compiler.handoff import Cache, HandoffError, Model, decode, empty, prefill
@@ -227,11 +227,37 @@ def test_a_fn_that_does_not_append(compiled: Compiled) -> None:
     )
 
 
+@pytest.mark.parametrize("parameter", ["token_ids", "k_past", "v_past"])
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_parameters_of_another_rank(parameter: str, shape: tuple[int, ...], compiled: Compiled) -> None:
+    step = next(fn for fn in FAMILY.fns if fn.name == "decode_s1")
+    params = [replace(p, type=replace(p.type, shape=shape)) if p.name == parameter else p for p in step.params]
+    flat = Program((replace(step, params=tuple(params)),))
+    check_refused(lambda: handoff.model(compiled, flat, ["decode_s1"], weights()), f"`{parameter}`", str(list(shape)))
+
+
+def test_results_of_another_rank(compiled: Compiled) -> None:
+    step = next(fn for fn in FAMILY.fns if fn.name == "decode_s1")
+    for at in range(3):
+        results = [replace(r, shape=(1,)) if place == at else r for place, r in enumerate(step.results)]
+        flat = Program((replace(step, results=tuple(results)),))
+        check_refused(lambda: handoff.model(compiled, flat, ["decode_s1"], weights()), "`decode_s1` is no phase")  # noqa: B023
+
+
 def test_phases_of_different_models(compiled: Compiled) -> None:
     step = next(fn for fn in FAMILY.fns if fn.name == "decode_s1")
     wider = replace(step.results[2], shape=(1, 1, 9))
     mixed = Program((replace(step, results=(*step.results[:2], wider)), *FAMILY.fns[2:]))
     check_refused(lambda: handoff.model(compiled, mixed, ["decode_s1", "decode_s2"], weights()), "one vocabulary", "9")
+
+
+def test_a_model_that_is_refused_is_closed(compiled: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = list[str]()
+    made = replace(compiled, close=lambda: closed.append("closed"))
+    monkeypatch.setattr(backend, "compile_jit", lambda *_: made)
+    text = "@main { tensor<F32, [], @host> 1 }"
+    check_refused(lambda: handoff.load(text, ["decode_s9"], weights(), level=0), "`decode_s9`")
+    assert closed == ["closed"]
 
 
 def test_loading_compiles(cache: Cache) -> None:
