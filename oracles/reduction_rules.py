@@ -1,8 +1,9 @@
 """Rounding rules of what sums or compares along an axis: matmul, sum, softmax, max, argmax. The frame is in `bounds`.
 
-A sum of n numbers in any order errs by at most (n - 1)·u·Σ|x|, a scalar product by K·u·Σ|a||b|, with FMA or without
-(Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic", SIAM J. Matrix Anal. Appl.
-34(2), 2013: no second-order term is missing). F16 and BF16 are accumulated in F32 and rounded once at the end.
+Every partial sum, in any order, lies between the sum N of all negative terms and the sum P of all positive ones, so
+each of the n - 1 additions errs by at most u·max(P, -N), which is half of Σ|x| + |Σx|; a scalar product errs by
+u·Σ|a||b| more where its products are rounded, and by less where they are fused (Higham, "Accuracy and Stability of
+Numerical Algorithms", 4.2, whose Σ|partial sums| this bounds). F16 and BF16 are accumulated in F32 and rounded once.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def matmul_rule(work: Work) -> Step:
         carried = carried + size_left @ work.errs[1]
     if not isinstance(work.errs[0], float) and not isinstance(work.errs[1], float):
         remainder = work.errs[0] @ work.errs[1]
-    return _dot(work, left.shape[-1], magnitude, carried, remainder)
+    return _dot(work, left.shape[-1] - 1, magnitude, carried, remainder)
 
 
 def _any(work: Work, index: int, axis: int) -> Bound:
@@ -63,13 +64,15 @@ def _any(work: Work, index: int, axis: int) -> Bound:
     return err if isinstance(err, float) else np.asarray(err.max(axis=axis, keepdims=True))
 
 
-def _dot(work: Work, count: int, magnitude: Array, carried: Bound, remainder: Bound) -> Step:
-    """`count` roundings of terms whose magnitudes add up to `magnitude` at the reference's operands."""
+def _dot(work: Work, additions: int, magnitude: Array, carried: Bound, remainder: Bound, products: bool = True) -> Step:
+    """So many additions of terms, rounded `products` or not, that add up to `magnitude` at the reference's operands."""
     units = work.units
+    count = additions + products
     reach = magnitude + carried + remainder
-    gain = count * (reach + units.inner_tiny / units.inner)
-    local = np.where(reach == 0, 0.0, accumulated(units, gain, np.abs(work.value) + carried + remainder))
     growth = 1 + count * units.inner
+    partial = ((magnitude + np.abs(work.value)) / 2 + carried + remainder) * growth**8  # the additions' own errors
+    gain = additions * partial + products * reach + count * units.inner_tiny / units.inner
+    local = np.where(reach == 0, 0.0, accumulated(units, gain, np.abs(work.value) + carried + remainder))
     if (reach * growth).max() < units.inner_limit:
         return settle(work, carried, local, remainder)
     return _overflowing_dot(work, reach, growth, local, carried, remainder)
@@ -90,9 +93,9 @@ def _overflowing_dot(work: Work, reach: Array, growth: float, local: Bound, carr
 def _exact_matmul(work: Work, magnitude: Array) -> Step:
     left, right = work.args
     if not work.units.narrow and not (rounded(work.value, work.dtype) == work.value).all():
-        return _dot(work, left.shape[-1], magnitude, 0.0, 0.0)  # most often: the sums are not even representable
+        return _dot(work, left.shape[-1] - 1, magnitude, 0.0, 0.0)  # most often: the sums are not even representable
     proved = exact_products(left, right, magnitude, work.dtype)
-    step = _dot(work, left.shape[-1], magnitude, 0.0, 0.0)
+    step = _dot(work, left.shape[-1] - 1, magnitude, 0.0, 0.0)
     unsigned = (magnitude == 0) & negative_zeros(left, right) if (magnitude == 0).any() else None
     if unsigned is not None and not unsigned.any():
         unsigned = None
@@ -132,7 +135,7 @@ def _wild_sum(
     plain, touched = ~(special | lost), special.any(axis)
     step = _dot(
         replace(work, value=np.where(touched, 0.0, work.value)),
-        terms.shape[axis],
+        terms.shape[axis] - 1,
         np.where(plain, np.abs(terms), 0.0).sum(axis),
         np.where(plain, carried, 0.0).sum(axis),
         np.where(plain, remainder, 0.0).sum(axis),
@@ -163,8 +166,8 @@ def sum_rule(work: Work) -> Step:
     magnitude = np.asarray(np.abs(x).sum(axis))
     if not work.exact:
         fused = np.broadcast_to(np.asarray(work.unfused), x.shape).sum(axis)
-        return _dot(work, x.shape[axis] - 1, magnitude, np.asarray(_full(work).sum(axis)), fused)
-    step = _dot(work, x.shape[axis] - 1, magnitude, 0.0, 0.0)
+        return _dot(work, x.shape[axis] - 1, magnitude, np.asarray(_full(work).sum(axis)), fused, products=False)
+    step = _dot(work, x.shape[axis] - 1, magnitude, 0.0, 0.0, products=False)
     proved = exact_sums(magnitude, quantum(x, axis).reshape(magnitude.shape), work.dtype)
     unsigned = np.asarray((magnitude == 0) & np.signbit(x).all(axis))
     return _with_exact_sums(work, step, proved, unsigned if unsigned.any() else None)
