@@ -28,6 +28,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from compiler import pipeline
 from fuzz.display import COMPILER_STAGES
 from fuzz.engines import Request
 from fuzz.generate.draw import draw_cases
@@ -45,11 +46,9 @@ PIPELINES = 2  # as a campaign draws them
 WARM = 3  # programs before the clock starts: the first cases load what the others find loaded, here and in the child
 TOOL_SECONDS = 120
 SEED, PROGRAMS = 5, 60
-PLAIN_PASSES = (  # `compiler.pipeline.DEFAULT` without the two passes that are not MLIR's
-    "one-shot-bufferize{bufferize-function-boundaries=true},func.func(buffer-loop-hoisting),convert-linalg-to-loops,"
-    "canonicalize,expand-strided-metadata,lower-affine,canonicalize,cse,convert-scf-to-cf,convert-math-to-llvm,"
-    "convert-math-to-libm,convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,convert-index-to-llvm,"
-    "finalize-memref-to-llvm,reconcile-unrealized-casts"
+MEMREF = "finalize-memref-to-llvm"
+PLAIN_PASSES = ",".join(  # what the tools have no runtime for is left out: its passes, and its functions for memory
+    MEMREF if step.name == MEMREF else step.text for step in pipeline.DEFAULT.passes if step.name not in pipeline.OURS
 )
 
 Figures = dict[str, Any]
@@ -135,9 +134,9 @@ def _with_tools(module: Path) -> dict[str, float]:
     """One module through `mlir-opt | mlir-translate | llc | cc | dlopen`, at -O0 as the engine's shared objects."""
     low, ir, obj, so = (str(module.with_suffix(suffix)) for suffix in (".low", ".ll", ".o", ".so"))
     commands = (
-        [_tool("mlir", "mlir-opt"), str(module), f"--pass-pipeline=builtin.module({PLAIN_PASSES})", "-o", low],
-        [_tool("mlir", "mlir-translate"), "--mlir-to-llvmir", low, "-o", ir],
-        [_tool("llvm", "llc"), "-O0", "-filetype=obj", "-relocation-model=pic", ir, "-o", obj],
+        [tool("mlir", "mlir-opt"), str(module), f"--pass-pipeline=builtin.module({PLAIN_PASSES})", "-o", low],
+        [tool("mlir", "mlir-translate"), "--mlir-to-llvmir", low, "-o", ir],
+        [tool("llvm", "llc"), "-O0", "-filetype=obj", "-relocation-model=pic", ir, "-o", obj],
         ["cc", "-shared", obj, "-o", so, "-lm"],
     )
     spent: dict[str, float] = {}
@@ -150,7 +149,8 @@ def _with_tools(module: Path) -> dict[str, float]:
     return spent | {"dlopen": time.perf_counter() - began}
 
 
-def _tool(package: str, name: str) -> str:
+def tool(package: str, name: str) -> str:
+    """The path of a program that comes with a package."""
     spec = find_spec(package)
     folders = spec.submodule_search_locations if spec else None
     return str(Path(folders[0] if folders else "") / "bin" / name)

@@ -1,3 +1,5 @@
+"""Text to tokens: each with its span, and what is in no token reported."""
+
 from __future__ import annotations
 
 import pytest

@@ -116,6 +116,9 @@ def test_refused_operands() -> None:
         "number-only",
         "`-` needs numbers, got BOOL; convert with `cast` or choose with `select`",
     )
+
+
+def test_refused_divisions_and_choices() -> None:
     check_refuses("log", "I32 2", "float-only", "`log` needs a float dtype, got I32; convert with `cast` first")
     check_refuses(
         "div",

@@ -1,3 +1,5 @@
+"""The one canonical text of a program: parsing it gives the program back."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -18,7 +18,6 @@ from tests.compiler.validating import Arrays, check_call, check_near, margin, re
 PROGRAM = example("storylm0_tmax")
 WEIGHTS = weights()
 PROMPT = np.array([[1, 4, 2]])
-T_MAX = 5
 
 
 @pytest.fixture(scope="module")

@@ -1,3 +1,5 @@
+"""What a campaign shows of itself, on a terminal and in a log."""
+
 from __future__ import annotations
 
 import io

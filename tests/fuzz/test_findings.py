@@ -1,3 +1,5 @@
+"""What becomes of a wrong verdict: counted, kept, minimised, saved, through kills and restarts."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

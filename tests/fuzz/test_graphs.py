@@ -13,7 +13,7 @@ import pytest
 
 from compiler.checker import check
 from compiler.ops import OPS
-from compiler.syntax import Apply, Block, Expr, Let, Literal, Name, Program, While, inputs, walk_block, walk_expr
+from compiler.syntax import Apply, Block, Expr, Literal, Name, Program, While, inputs, walk_block, walk_expr
 from compiler.types import DTYPES
 from fuzz.engines import kina
 from fuzz.generate.draw import draw_cases
@@ -84,14 +84,6 @@ def dead(block: Block) -> set[str]:
     """Lets that nothing uses."""
     names = {expr.id for expr in walk_block(block) if isinstance(expr, Name)}
     return {name for let in block.lets for name in let.names} - names
-
-
-def inner_lets(program: Program) -> Iterator[Let]:
-    for block in blocks(program):
-        yield from block.lets
-        for expr in walk_block(block):
-            if isinstance(expr, While):
-                yield from expr.body.lets
 
 
 def is_nested(expr: Expr) -> bool:
