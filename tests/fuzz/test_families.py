@@ -18,8 +18,9 @@ from fuzz.minimize import reference_values
 from fuzz.reductions.trees import expressions
 from oracles.case import Case, parse_case, print_case
 from oracles.engine import Array
+from tests.fuzz.claiming import check_claims, unseparated_claims
 
-COUNT = 40
+COUNT, JUDGED = 40, 12  # cases of a family; bounds cost a tenth of a second each
 OTHERS = [name for name in FAMILIES if name != "handoff"]
 
 
@@ -63,13 +64,9 @@ def test_the_checker_takes_every_case_and_its_text_is_the_case(family: str, dtyp
 
 
 @pytest.mark.parametrize("family", OTHERS)
-def test_equal_claims_hold(family: str) -> None:
-    """In float64 but for a rounding at each let of `@main`; overflow may make any number of either side."""
-    for index, left, right in claims_of(family, "=="):
-        a, b = values(family, index)[left], values(family, index)[right]
-        assert a.shape == b.shape
-        if np.isfinite(a).all() and abs(a).max() < 1e6:
-            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4, err_msg=print_case(drawn(family)[index]))
+def test_claims_hold(family: str) -> None:
+    for case in drawn(family)[:JUDGED]:
+        check_claims(case)
 
 
 @pytest.mark.parametrize("family", [name for name in OTHERS if name != "scratch"])
@@ -82,11 +79,9 @@ def test_claims_of_bits_hold(family: str) -> None:
 
 def test_mistakes_show() -> None:
     for family in ("scratch", "leak"):
-        shown = Counter(
-            bool(np.allclose(values(family, index)[left], values(family, index)[right], equal_nan=True))
-            for index, left, right in claims_of(family, "!=")
-        )
-        assert shown[False] > shown[True], family
+        mistakes = claims_of(family, "!=")
+        judged = [drawn(family)[index] for index in {index for index, _, _ in mistakes}]
+        assert 2 * sum(map(unseparated_claims, judged)) < len(mistakes), family
 
 
 def test_buffers_are_reached_in_every_way() -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from functools import cache
 from itertools import islice
 
-import numpy as np
 import pytest
 
 from compiler.checker import check
@@ -18,10 +16,10 @@ from fuzz.generate.storylm import storylm_cases
 from fuzz.minimize import reference_values
 from fuzz.reductions.trees import expressions
 from oracles.case import Case, parse_case, print_case
-from oracles.engine import Array
 from tests.fuzz.broken import FAULTS
+from tests.fuzz.claiming import check_claims, unseparated_claims
 
-COUNT = 100
+COUNT, JUDGED = 100, 30  # cases; bounds cost a tenth of a second each
 OPS = {"gather", "matmul", "reshape", "transpose", "broadcast", "softmax", "concat", "slice", "argmax"}
 OPS |= {"add", "sub", "mul", "div", "neg"}
 
@@ -29,11 +27,6 @@ OPS |= {"add", "sub", "mul", "div", "neg"}
 @cache
 def drawn() -> tuple[Case, ...]:
     return tuple(draw_cases(storylm_cases(), 0, COUNT))
-
-
-@cache
-def values(index: int) -> Mapping[str, Array]:
-    return reference_values(drawn()[index])
 
 
 def main_of(case: Case) -> Block:
@@ -62,25 +55,16 @@ def test_drawing_is_deterministic() -> None:
     assert draw_cases(storylm_cases(), 0, 10) == list(drawn()[:10])
 
 
-def test_equal_claims_hold() -> None:
-    """In float64 but for a rounding at each let of `@main`; overflow may make any number of either side."""
-    for index, case in enumerate(drawn()):
-        for claim in case.claims:
-            left, right = values(index)[claim.left], values(index)[claim.right]
-            assert left.shape == right.shape
-            if claim.relation == "==" and np.isfinite(left).all() and abs(left).max() < 1e6:
-                np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-4, err_msg=f"{claim}\n{print_case(case)}")
+def test_claims_hold() -> None:
+    for case in drawn()[:JUDGED]:
+        check_claims(case)
 
 
 def test_most_mistakes_show() -> None:
     """A `!=` may fail by accident (one-hot attention, a weight without effect), but not often."""
-    shown = Counter[bool]()
-    for index, case in enumerate(drawn()):
-        for claim in case.claims:
-            if claim.relation == "!=":
-                shown[not np.allclose(values(index)[claim.left], values(index)[claim.right], equal_nan=True)] += 1
-    assert shown[True] > shown[False]
-    assert shown.total() > COUNT / 8
+    mistakes = [sum(claim.relation == "!=" for claim in case.claims) for case in drawn()]
+    assert 2 * sum(map(unseparated_claims, drawn()[:JUDGED])) < sum(mistakes[:JUDGED])
+    assert sum(mistakes) > COUNT / 8
 
 
 def test_claims_are_observed_by_every_engine() -> None:
