@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from fuzz import wire
 from fuzz.counters import counted, seen_in
 from fuzz.generate.draw import draw_cases
 from fuzz.generate.families import Drawn, programs
-from fuzz.minimize import minimize
+from fuzz.minimize import NotFailing, minimize
 from fuzz.nursery import SandboxError
 from fuzz.process import die_with_parent
 from fuzz.sandbox import Sandbox
@@ -196,7 +196,7 @@ def _minimise(lane: _Lane, signature: str, variants: str, text: str, seconds: fl
             lane.say("vanished", signature=signature)
             return
         with lane.sandbox.patient(HANG_SECONDS):
-            smallest = minimize(case, shows, seconds)
+            smallest = _smaller(case, shows, seconds)
         where, why = _shown(lane, smallest, wanted) if shows(smallest) else ([], "")
     except _Paused:
         return
@@ -204,6 +204,14 @@ def _minimise(lane: _Lane, signature: str, variants: str, text: str, seconds: fl
         lane.say("minimised", signature=signature, text=print_case(smallest), where=" ".join(where), why=why)
     else:
         lane.say("vanished", signature=signature)
+
+
+def _smaller(case: Case, shows: Callable[[Case], bool], seconds: float) -> Case:
+    """Minimised, or as it is where the minimiser cannot work on it: a drawn program that the checker refuses."""
+    try:
+        return minimize(case, shows, seconds)
+    except NotFailing:
+        return case
 
 
 def _shown(lane: _Lane, case: Case, wanted: Signature) -> tuple[list[str], str]:
