@@ -14,6 +14,7 @@
 | pass | an added pass |
 | passes | two added passes, `a > b`, one run after the other |
 | pass pair | an added pass and a pair of ops (maker>taker) that was lowered with it |
+| pattern | a rewrite pattern of MLIR's and an op that it was tried on, in the cases that are sampled |
 | microseconds | stage |
 
 How they are added up is `campaign`'s, how they are shown `display`'s and `report`'s.

@@ -30,6 +30,7 @@ from fuzz.generate.draw import draw_cases
 from fuzz.generate.families import Drawn, programs
 from fuzz.minimize import NotFailing, minimize
 from fuzz.nursery import SandboxError
+from fuzz.patterns import is_sampled, patterns_of
 from fuzz.process import die_with_parent
 from fuzz.sandbox import Sandbox
 from fuzz.store import Place
@@ -156,6 +157,8 @@ def _judge(lane: _Lane, place: Place, run: Run, drawing: float, known: dict[int,
         known[run.inputs] = trial.references
     counts = counted(trial, run.case, run.first)
     counts["microseconds", "draw"] += round(1e6 * drawing)
+    if is_sampled(place.batch, place.position):
+        counts.update(("pattern", name) for name in patterns_of(case))
     lane.say(
         "judged",
         place=str(place),

@@ -95,6 +95,7 @@ def novelty_words(snapshot: Snapshot) -> str:
             f"passes beside the default ones: {len(passes)} of {len(ROWS)};"
             f" pairs in a row: {len(snapshot.of('passes'))}; with pairs of ops: {len(snapshot.of('pass pair'))}",
             f"  never: {_some([name for name in ROWS if name not in passes])}",
+            f"rewrite patterns that MLIR tried, in the cases sampled: {len(snapshot.of('pattern'))}",
         ]
     )
 
