@@ -49,7 +49,7 @@ def fused(product: Products, addend: Array) -> Array:
     virtual = plain - product.nearest
     tail = (product.nearest - (plain - virtual)) + (addend - virtual)
     exact = plain + (tail + product.tail)
-    return np.where(np.isfinite(exact), exact, plain)
+    return np.where(np.isfinite(exact) & (exact != 0), exact, plain)  # a zero has the sign of the plain sum's
 
 
 Node = tuple[Array, Products | None]

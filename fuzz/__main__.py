@@ -163,6 +163,7 @@ def _minimize(options: argparse.Namespace) -> int:
         if not seen:
             raise NotFailing("no variant disagrees: there is nothing to minimise")
         wanted, variants = next(iter(seen.items()))
+        variants = sorted(variants, key=lambda name: not name.endswith("/whole"))  # what it shows needs no fn
         print(f"minimising {wanted} on {variants[0]}", file=sys.stderr)
         smallest = minimize(
             case, lambda candidate: wanted in try_case(sandbox, candidate, variants[:1]).signatures(), options.time

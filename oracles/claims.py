@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from compiler.types import F64
 from oracles.case import Case, Claim
 from oracles.compare import Allowed, how_far, ratio, widened
 from oracles.echoes import echo_bound
@@ -19,6 +20,8 @@ from oracles.evaluator import EvaluationError
 from oracles.routes import same_route
 from oracles.traced import Trace, Traced
 from oracles.verdict import Disagree, Undecided
+
+NOISE = 2.0**-16  # of the bounds, which count roundings to 24 bits at most, those to 53 bits being the noise
 
 
 def judge_claims(case: Case, run: Trace, outcome: Observation) -> Disagree | Undecided | None:
@@ -76,6 +79,8 @@ def _judge_bitwise(claim: Claim, case: Case, run: Trace, outcome: Observation) -
     reach = _furthest(left.array, right.array, left, right, run)
     if reach > 1 and not run.follow:  # choices of the target that were followed may be what differs
         return Disagree("oracle", "claim-false", "===", f"{words} is false by {how_far(reach)}", words)
+    if _apart(left, right) and not run.follow:
+        return Disagree("oracle", "claim-false", "===", f"{words} is false: the references' sides differ", words)
     if claim.left not in outcome.lets or claim.right not in outcome.lets:
         return left.unknown or right.unknown
     a, b = outcome.lets[claim.left], outcome.lets[claim.right]
@@ -89,6 +94,18 @@ def _judge_bitwise(claim: Claim, case: Case, run: Trace, outcome: Observation) -
         message = f"{words} is broken: at {list(index)} {a[index]!s} is not {b[index]!s}"
         return Disagree("run", "claim-broken", "===", message, words)
     return (left.unknown or right.unknown) if unknown.any() else None
+
+
+def _apart(left: Traced, right: Traced) -> bool:
+    """Whether the references' own sides differ by more than the order of their float64 sums explains.
+
+    That is far below what a narrower dtype may be off; of F64 it cannot be told.
+    """
+    if left.dtype.kind != "float" or left.dtype is F64 or left.err is None or right.err is None:
+        return False  # exact sides were compared, and integers may be the target's choices
+    finite = np.isfinite(left.array) & np.isfinite(right.array)
+    with np.errstate(invalid="ignore"):
+        return bool((finite & (np.abs(left.array - right.array) > NOISE * (left.err + right.err))).any())
 
 
 def _one_route(case: Case, run: Trace, claim: Claim) -> bool:

@@ -92,8 +92,8 @@ def _overflowing_dot(work: Work, reach: Array, growth: float, local: Bound, carr
 
 def _exact_matmul(work: Work, magnitude: Array) -> Step:
     left, right = work.args
-    if not work.units.narrow and not (rounded(work.value, work.dtype) == work.value).all():
-        return _dot(work, left.shape[-1] - 1, magnitude, 0.0, 0.0)  # most often: the sums are not even representable
+    if not work.units.narrow and not (rounded(work.value, work.dtype) == work.value).any():
+        return _dot(work, left.shape[-1] - 1, magnitude, 0.0, 0.0)  # most often: no sum is even representable
     proved = exact_products(left, right, magnitude, work.dtype)
     step = _dot(work, left.shape[-1] - 1, magnitude, 0.0, 0.0)
     unsigned = (magnitude == 0) & negative_zeros(left, right) if (magnitude == 0).any() else None

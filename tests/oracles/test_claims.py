@@ -150,3 +150,19 @@ def test_bits_that_nobody_knows_decide_nothing() -> None:
     seen = Observation({"first": over, "again": np.minimum(over, np.float32(largest))}, ())
     seen = Observation(seen.lets, tuple(seen.lets.values()))
     check_open(judge_case(case(text, "first === again"), inputs, seen), "overflow", "matmul")
+
+
+NEAR_SIDES = """@main {
+  let x = tensor<F32, [1], @host>;
+  let y = tensor<F32, [1], @host>;
+  let a = exp(x);
+  let b = exp(y);
+  (a, b)
+}"""
+
+
+def test_bits_of_numbers_that_differ_a_little_are_not_the_targets_fault() -> None:
+    inputs = {"x": f32([0.5]), "y": f32([0.50000006])}
+    program = case(NEAR_SIDES, "a === b")
+    verdict = judge_case(program, inputs, legal(program, inputs))
+    check_wrong(verdict, "claim-false", "===", "the references' sides differ", stage="oracle")

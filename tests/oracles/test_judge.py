@@ -184,3 +184,20 @@ def test_the_far_tail_of_a_softmax_leaves_the_bounds_sharp(depth: int) -> None:
     bound = run.bound(z)
     assert bound is not None
     assert (bound < 0.8 * z.err).all()
+
+
+def test_elements_of_a_product_are_proved_one_by_one() -> None:
+    """One row that must be rounded takes nothing from another one that need not, nor from the sign of its zeros."""
+    program = case("""@main {
+      let a = tensor<F32, [2, 2], @host>;
+      let b = tensor<F32, [2, 2], @host>;
+      let z = a @ b;
+      (z)
+    }""")
+    inputs = {"a": f32([[1, 2], [0.3, 0.7]]), "b": f32([[3, 4], [5, 6]])}
+    for wrong in (np.nextafter(np.float32(13), np.float32(0)), np.nextafter(np.float32(13), np.float32(14))):
+        seen = changed(legal(program, inputs), "z", poke((0, 0), float(wrong)))
+        check_wrong(judge_case(program, inputs, seen), "wrong-value", "matmul", "must be 13.0 exactly")
+    inputs = {"a": f32([[1, 0], [0.3, 0.7]]), "b": f32([[0, 4], [5, 6]])}
+    seen = changed(legal(program, inputs), "z", poke((0, 0), -0.0))
+    check_wrong(judge_case(program, inputs, seen), "wrong-value", "matmul", "must be 0.0 exactly")
