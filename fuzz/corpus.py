@@ -52,8 +52,8 @@ def load(path: Path) -> Case:
     Its program is one that the checker takes, unless the case is about just that.
     """
     try:
-        if not path.is_file():
-            raise CorpusError(f"{path}: no such file" if not path.exists() else f"{path}: not a file")
+        if path.exists() and not path.is_file():
+            raise CorpusError(f"{path}: cannot be read: not a plain file")
         if path.stat().st_size > LARGEST_FILE:
             raise CorpusError(f"{path}: larger than {LARGEST_FILE} bytes")
         text = path.read_text("utf-8")

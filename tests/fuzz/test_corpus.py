@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -99,8 +100,11 @@ def test_entries_are_read_from_the_folder_alone(tmp_path: Path) -> None:
         corpus.paths(tmp_path / "elsewhere")
 
 
-def test_a_folder_in_the_place_of_an_entry_is_not_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "x.kina").mkdir()
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_what_is_no_file_in_the_place_of_an_entry_is_not_passed_over(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
+    make(tmp_path / "x.kina")
     with pytest.raises(CorpusError, match="cannot be read"):
         corpus.entry(tmp_path, *corpus.paths(tmp_path))
 
