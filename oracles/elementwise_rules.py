@@ -61,15 +61,23 @@ def mul_rule(work: Work) -> Step:
 
 
 def _exact_product(work: Work) -> Step:
-    """Exact where it is representable: then it does not matter whether it is rounded or fused into a sum."""
-    representable = rounded(work.value, work.dtype) == work.value
+    """Exact where it is representable: then it does not matter whether it is rounded or fused into a sum.
+
+    Elsewhere it errs by its one rounding, or not at all where it is fused: so whoever sees it can tell its bits. The
+    reference's product is exact but for F64.
+    """
+    nearest = rounded(work.value, work.dtype)
+    representable = nearest == work.value
     if work.dtype is F64:  # the reference itself may have rounded
         representable &= _digits(work.args[0]) + _digits(work.args[1]) <= F64.precision
         representable &= np.abs(work.value) >= F64.smallest_normal
     representable |= (work.args[0] == 0) | (work.args[1] == 0) | _any_special(*work.args)
     if representable.all():
         return exactly(work.value)
-    return settle(work, 0.0, once_rounded(work.units, np.abs(work.value)), exact=representable)
+    local = once_rounded(work.units, np.abs(work.value))
+    if work.dtype is not F64:
+        local = np.where(np.isfinite(nearest), np.abs(nearest - work.value), local)
+    return settle(work, 0.0, local, exact=representable)
 
 
 def _digits(array: Array) -> Array:

@@ -23,6 +23,11 @@ _SETTINGS = settings(
     suppress_health_check=list(HealthCheck),
 )
 
+# In parts, for one integer or one string of bytes may be a constant that stands in any module that is loaded: one case
+# in twenty would come again.
+NUMBERS = st.tuples(*[st.integers(0, 2**16 - 1)] * 4).map(lambda parts: sum(p << 16 * at for at, p in enumerate(parts)))
+"""A seed of 64 bits, 0 the simplest, for generators whose choices are a stream of their own."""
+
 
 def draw_cases(strategy: SearchStrategy[T], seed_value: int, n: int) -> list[T]:
     """`n` independent draws; `n` more of the same seed begin with them.

@@ -15,13 +15,13 @@ from functools import cache
 from random import Random
 from typing import TypeVar
 
-from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from compiler.ops import OPS
 from compiler.syntax import Apply, Block, Expr, Fn, Let, Literal, Name, Placeholder, Program, walk_block
 from compiler.types import DTYPES, TensorType
 from fuzz.generate.blocks import MOST_RESULTS, fill, results
+from fuzz.generate.draw import NUMBERS
 from fuzz.generate.growth import Growth, Swarm, fresh, new_frame, settled
 from fuzz.generate.regimes import REGIMES
 from fuzz.generate.uses import Pool
@@ -45,10 +45,6 @@ STEERED = 0.7
 RANKS = ((0, 1, 1, 2, 2, 2, 3, 3, 4, 5), (1, 2, 2, 3), (2, 3, 4), (0, 1), (3, 4, 5))
 
 
-# Bytes, for an integer may be one of those that stand in any module that is loaded: one case in ten would come again.
-_NUMBERS = st.binary(min_size=8, max_size=8).map(int.from_bytes)
-
-
 def graph_cases(seen: Mapping[str, int] | None = None) -> SearchStrategy[Case]:
     """Cases that the checker accepts, and whose numbers can be judged. `seen` counts features of `fuzz.novelty`.
 
@@ -63,7 +59,7 @@ def graph_cases(seen: Mapping[str, int] | None = None) -> SearchStrategy[Case]:
     def simplest() -> Case:
         return _drawn(0, counts, totals)
 
-    return _NUMBERS.map(lambda number: _drawn(number, counts, totals) if number else simplest())
+    return NUMBERS.map(lambda number: _drawn(number, counts, totals) if number else simplest())
 
 
 def _drawn(number: int, seen: Mapping[str, int], totals: Mapping[str, int]) -> Case:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import ml_dtypes
 import numpy as np
 import pytest
 import torch
@@ -194,10 +195,27 @@ def test_elements_of_a_product_are_proved_one_by_one() -> None:
       let z = a @ b;
       (z)
     }""")
-    inputs = {"a": f32([[1, 2], [0.3, 0.7]]), "b": f32([[3, 4], [5, 6]])}
+    inputs = {"a": f32([1, 2], [0.3, 0.7]), "b": f32([3, 4], [5, 6])}
     for wrong in (np.nextafter(np.float32(13), np.float32(0)), np.nextafter(np.float32(13), np.float32(14))):
         seen = changed(legal(program, inputs), "z", poke((0, 0), float(wrong)))
         check_wrong(judge_case(program, inputs, seen), "wrong-value", "matmul", "must be 13.0 exactly")
-    inputs = {"a": f32([[1, 0], [0.3, 0.7]]), "b": f32([[0, 4], [5, 6]])}
+    inputs = {"a": f32([1, 0], [0.3, 0.7]), "b": f32([0, 4], [5, 6])}
     seen = changed(legal(program, inputs), "z", poke((0, 0), -0.0))
     check_wrong(judge_case(program, inputs, seen), "wrong-value", "matmul", "must be 0.0 exactly")
+
+
+@pytest.mark.parametrize(("dtype", "x", "y"), [("F32", 1.9990234, 0.99987), ("F16", 1.99, 0.995), ("BF16", 1.99, 0.7)])
+def test_the_last_bit_of_a_product_is_certain(dtype: str, x: float, y: float) -> None:
+    program = case(
+        f"@main {{ let x = tensor<{dtype}, [], @host>; let y = tensor<{dtype}, [], @host>; let z = x * y; (z) }}"
+    )
+    native = {"F32": np.float32, "F16": np.float16, "BF16": ml_dtypes.bfloat16}[dtype]
+    inputs = {"x": np.array(x, native), "y": np.array(y, native)}
+    right = np.float64(inputs["x"]) * np.float64(inputs["y"])
+    z = np.array(right, native)
+    for steps in (-1, 0, 1):
+        bits = np.array(int(z.view(f"uint{8 * z.itemsize}")) + steps, f"uint{8 * z.itemsize}")
+        seen = Observation({**inputs, "z": bits.view(native)}, ())
+        seen = Observation(seen.lets, (seen.lets["z"],))
+        verdict = judge_case(program, inputs, seen)
+        assert isinstance(verdict, Disagree if steps else Agree), (steps, verdict)
