@@ -5,8 +5,8 @@ What a family is, its file says. Nothing is drawn here but which family.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -43,6 +43,11 @@ class Drawn:
 
     case: Case
     pipelines: tuple[str, ...]
+
+    def cases(self) -> Iterator[Case]:
+        """The program on each pipeline, the default one first."""
+        for pipeline in ("default", *self.pipelines):
+            yield replace(self.case, pipeline=pipeline)
 
 
 def storylm_families() -> SearchStrategy[Case]:
