@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -28,11 +29,21 @@ class CallError(Exception):
     """A call that cannot be made, or a callee that broke the contract of its signature."""
 
 
-Entry = Callable[[int], None]
+Entry = Callable[..., None]  # of addresses
+
+
+def entry(address: int, pointers: int) -> Entry:
+    """A C function that takes so many pointers, by its address."""
+    return _prototype(pointers)(address)
+
+
+@lru_cache(maxsize=64)
+def _prototype(pointers: int) -> Callable[[int], Entry]:
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers)
 
 
 def call(entry: Entry, release: Entry, name: str, signature: Signature, arrays: Sequence[Array]) -> tuple[Array, ...]:
-    """Calls a packed entry point: it takes the address of an array of pointers to its arguments.
+    """Calls a function by its C interface: a pointer to the struct of its results, then one to each descriptor.
 
     Raises `CallError` for arrays that do not fit, a result of another shape, an argument that was written.
     """
@@ -41,14 +52,12 @@ def call(entry: Entry, release: Entry, name: str, signature: Signature, arrays: 
     copies = [array.copy(order="C") for array in arrays]
     returned = np.zeros(sum(3 + 2 * type_.rank for type_ in results), np.int64)
     structs = [returned, *map(_descriptor, copies)]
-    pointers = np.array([words.ctypes.data for words in structs], np.int64)
-    slots = pointers.ctypes.data + 8 * np.arange(len(structs), dtype=np.int64)
-    entry(slots.ctypes.data)
+    entry(*(words.ctypes.data for words in structs))
     try:
         _check_untouched(name, arrays, copies)
         return tuple(_read(name, words, type_) for words, type_ in _split(returned, results))
     finally:
-        release(0)
+        release()
 
 
 def _check_arguments(name: str, params: Sequence[TensorType], arrays: Sequence[Array]) -> None:

@@ -23,6 +23,7 @@ from compiler import backend, pipeline
 from compiler.arguments import InputError, from_header, from_npz, named, shown, to_npz
 from compiler.backend import BackendError
 from compiler.checker import Checked, check, signature
+from compiler.llvm import LlvmError
 from compiler.lowering import lower
 from compiler.parser import parse
 from compiler.pipeline import PipelineError
@@ -46,6 +47,8 @@ def main() -> int:
         return _say(str(error), TROUBLE)
     except PipelineError as error:
         return _say(f"the pass {error.pass_name} failed ({error.kind}): {error.message}", FAILED)
+    except LlvmError as error:
+        return _say(f"no machine code: {error}", FAILED)
     except MemoryError:
         return _say(f"the limit of {options['memory']:g} GiB on memory was reached; see --memory", FAILED)
     except Exception as error:  # nothing that a user can do comes here

@@ -8,7 +8,6 @@ module means is `compiler.lowering`'s business, machine code is `compiler.backen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -17,6 +16,7 @@ from typing import Literal
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from compiler.diagnosed import diagnosed
 from compiler.passes import ROWS
 from compiler.passrow import STAGES, Slot, Stage
 from compiler.passtext import Item, parse_items, print_items
@@ -67,10 +67,10 @@ _HERE = "*"
 # that only added passes of the same stage may have made necessary, `+` of any stage.
 #
 # Function boundaries keep MLIR's own layouts: a slice of a parameter comes back as a view of it, as Section 21 says.
-# canonicalize drops loops of one trip, which are many here and cost LLVM most. expand-strided-metadata must come before
-# lower-affine, or a view of a function-boundary buffer cannot be converted. Memory is released by the runtime, all at
-# once, when the host has read the results: no deallocation pass is needed. buffer-loop-hoisting keeps a `while` from
-# asking for more at each trip.
+# canonicalize drops loops of one trip, which are many here and cost LLVM most; in the end it drops the descriptors that
+# are put together only to be taken apart. expand-strided-metadata must come before lower-affine, or a view of a
+# function-boundary buffer cannot be converted. Memory is released by the runtime, all at once, when the host has read
+# the results: no deallocation pass is needed. buffer-loop-hoisting keeps a `while` from asking for more at each trip.
 _STEPS: Mapping[Stage, tuple[str, ...]] = {
     "tensor": (_HERE,),
     "buffers": ("bufferize", _HERE, "func.func(buffer-loop-hoisting)"),
@@ -82,8 +82,15 @@ _STEPS: Mapping[Stage, tuple[str, ...]] = {
         "?bufferization-lower-deallocations",
         "?convert-bufferization-to-memref",
     ),
-    "affine": ("to-loops", _HERE, "canonicalize", "expand-strided-metadata", "lower-affine"),
-    "loops": (_HERE, "+convert-vector-to-scf", "?expand-strided-metadata", "+lower-affine", "canonicalize", "cse"),
+    "affine": ("to-loops", _HERE, "expand-strided-metadata", "lower-affine"),
+    "loops": (
+        _HERE,
+        "+convert-vector-to-scf",
+        "?expand-strided-metadata",
+        "+lower-affine",
+        "canonicalize{region-simplify=disabled}",
+        "cse",
+    ),
     "cf": ("convert-scf-to-cf", _HERE, "?convert-scf-to-cf"),
     "llvm": (
         "+convert-vector-to-llvm",
@@ -97,8 +104,8 @@ _STEPS: Mapping[Stage, tuple[str, ...]] = {
         "finalize-memref-to-llvm{use-generic-functions=true}",
         "reconcile-unrealized-casts",
         _HERE,
+        "canonicalize{region-simplify=disabled}",
         "kina-runtime",
-        "kina-keep-loops",
     ),
 }
 _USUAL: Mapping[str, tuple[str, ...]] = {
@@ -145,23 +152,13 @@ def _text(item: Item) -> str:
 DEFAULT = compose(())
 
 
-def keep_loops(module: ir.Operation) -> None:
-    """Asks LLVM not to unroll. It would unroll loops of a few trips to the last one, and take twice the time at -O2."""
-    mark = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>")
-    for function in module.regions[0].blocks[0]:
-        for block in (block for region in function.operation.regions for block in region):
-            last = block.operations[len(block.operations) - 1].operation
-            if last.name == "llvm.br":
-                last.attributes["loop_annotation"] = mark
-
-
 MOST_OPS = 25_000
 """In basic blocks, after added passes, which may unroll and peel without end: LLVM would take minutes. The largest
 example has 14,000."""
 
 _COUNTED_AFTER = ("convert-scf-to-cf", "kina-runtime")
 
-OURS = {"kina-runtime": add_runtime, "kina-keep-loops": keep_loops}  # passes of this compiler, beside MLIR's
+OURS = {"kina-runtime": add_runtime}  # passes of this compiler, beside MLIR's
 
 
 def parse(text: str) -> Pipeline:
@@ -207,7 +204,7 @@ def _verified_together(pipeline: Pipeline) -> Iterator[tuple[Pass, ...]]:
 
 
 def _transform(module: ir.Operation, pass_: Pass) -> None:
-    with _diagnosed(module.context) as said:
+    with diagnosed(module.context) as said:
         try:
             if pass_.name in OURS:
                 OURS[pass_.name](module)
@@ -219,37 +216,12 @@ def _transform(module: ir.Operation, pass_: Pass) -> None:
 
 def _invalid(module: ir.Operation) -> str:
     """What the verifier says against the module; "" if nothing."""
-    with _diagnosed(module.context) as said:
+    with diagnosed(module.context) as said:
         try:
             module.verify()
         except ir.MLIRError as error:
             return "\n".join([str(error).strip(), *said])
     return ""
-
-
-@contextmanager
-def _diagnosed(context: ir.Context) -> Iterator[list[str]]:
-    """The errors that MLIR reports meanwhile.
-
-    The bindings collect them too, but abort the process where a pass reports an error and succeeds all the same, as
-    affine-super-vectorize does with what it leaves alone.
-    """
-    said: list[str] = []
-
-    def note(diagnostic: ir.Diagnostic) -> bool:
-        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
-            where = str(diagnostic.location).removeprefix("loc(").removesuffix(")").removeprefix("unknown")
-            words = f"{where}: {diagnostic.message}" if where else diagnostic.message
-            said.append("\n".join([f"error: {words}", *(f" note: {note.message}" for note in diagnostic.notes)]))
-        return True
-
-    handler = context.attach_diagnostic_handler(note)
-    before, context.emit_error_diagnostics = context.emit_error_diagnostics, True
-    try:
-        yield said
-    finally:
-        context.emit_error_diagnostics = before
-        handler.detach()
 
 
 def _guilty(module: ir.Operation, passes: Sequence[Pass]) -> PipelineError | None:

@@ -10,6 +10,8 @@ most dtypes: what a pass forgets to write is wrong, and wrong each time, whateve
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from mlir import ir
 
 RELEASE = "runtime_release"  # a fn's symbol has another prefix
@@ -80,7 +82,7 @@ def add_runtime(module: ir.Operation) -> None:
     What is internal gets no packed entry point of its own from the JIT, which would cost more than the function.
     """
     with module.context, ir.Location.unknown():
-        runtime = ir.Module.parse(_DEFINITIONS)
+        runtime = _definitions(module.context)
         ours = {_name(op) for op in runtime.body}
         body = module.regions[0].blocks[0]
         for op in list(body):
@@ -90,6 +92,12 @@ def add_runtime(module: ir.Operation) -> None:
                 op.attributes["linkage"] = ir.Attribute.parse(_INTERNAL)
         for op in runtime.body:
             body.append(op.operation.clone())
+
+
+@lru_cache(maxsize=4)
+def _definitions(context: ir.Context) -> ir.Module:
+    """Parsed once for each context, which is kept alive by it."""
+    return ir.Module.parse(_DEFINITIONS, context)
 
 
 def _name(op: ir.OpView) -> str:

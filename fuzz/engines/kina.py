@@ -20,6 +20,7 @@ from mlir import ir
 
 from compiler import backend, pipeline
 from compiler.checker import Checked, check, signature
+from compiler.llvm import InvalidModule
 from compiler.lowering import lower
 from compiler.parser import parse
 from compiler.passtext import PipelineTextError
@@ -250,7 +251,7 @@ def _guarded(stage: Stage, work: Callable[[], T]) -> T:
         raise _Failed(Failure("passes", error.kind, error.pass_name, str(error))) from error
     except PipelineTextError as error:
         raise _Failed(Failure("passes", "refused", "pipeline", str(error))) from error
-    except ir.MLIRError as error:
+    except (ir.MLIRError, InvalidModule) as error:
         raise _Failed(Failure(stage, "invalid-ir", "", str(error))) from error
     except MemoryError as error:
         raise _Failed(Failure(stage, "oom", "", f"MemoryError: {error}")) from error

@@ -1,0 +1,232 @@
+"""LLVM by its C interface: a module in the LLVM dialect becomes object code, object code becomes functions to call.
+
+MLIR's own ExecutionEngine is not used: it makes a target machine and a JIT for each module, which costs more than the
+code of most programs, generates code at the default level whatever level is asked for, and takes the features of the
+processor as they come. What is made here of a module is `compiler.backend`'s business, the passes before are
+`compiler.pipeline`'s.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+from collections.abc import Callable, Mapping
+from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import llvm
+import mlir
+from mlir import ir
+
+from compiler.diagnosed import diagnosed
+
+RUNTIME = Path(mlir.__path__[0]) / "lib" / "libmlir_c_runner_utils.so"  # has memrefCopy, for strided copies
+
+_OUT = POINTER(c_void_p)
+_FUNCTIONS: Mapping[str, tuple[Any, ...]] = {  # the type of the result, then of the parameters
+    "LLVMContextCreate": (c_void_p,),
+    "LLVMContextDispose": (None, c_void_p),
+    "LLVMDisposeModule": (None, c_void_p),
+    "LLVMSetTarget": (None, c_void_p, c_char_p),
+    "LLVMSetModuleDataLayout": (None, c_void_p, c_void_p),
+    "LLVMDisposeMessage": (None, c_void_p),
+    "LLVMGetErrorMessage": (c_void_p, c_void_p),
+    "LLVMDisposeErrorMessage": (None, c_void_p),
+    "LLVMGetDefaultTargetTriple": (c_void_p,),
+    "LLVMGetHostCPUName": (c_void_p,),
+    "LLVMGetHostCPUFeatures": (c_void_p,),
+    "LLVMGetTargetFromTriple": (c_bool, c_char_p, _OUT, _OUT),
+    "LLVMCreateTargetMachine": (c_void_p, c_void_p, c_char_p, c_char_p, c_char_p, c_int, c_int, c_int),
+    "LLVMCreateTargetDataLayout": (c_void_p, c_void_p),
+    "LLVMCreatePassBuilderOptions": (c_void_p,),
+    "LLVMPassBuilderOptionsSetLoopUnrolling": (None, c_void_p, c_bool),
+    "LLVMPassBuilderOptionsSetSLPVectorization": (None, c_void_p, c_bool),
+    "LLVMRunPasses": (c_void_p, c_void_p, c_char_p, c_void_p, c_void_p),
+    "LLVMTargetMachineEmitToMemoryBuffer": (c_bool, c_void_p, c_void_p, c_int, _OUT, _OUT),
+    "LLVMGetBufferStart": (c_void_p, c_void_p),
+    "LLVMGetBufferSize": (c_size_t, c_void_p),
+    "LLVMDisposeMemoryBuffer": (None, c_void_p),
+    "LLVMCreateMemoryBufferWithMemoryRangeCopy": (c_void_p, c_char_p, c_size_t, c_char_p),
+    "LLVMOrcCreateLLJIT": (c_void_p, _OUT, c_void_p),
+    "LLVMOrcLLJITGetMainJITDylib": (c_void_p, c_void_p),
+    "LLVMOrcJITDylibCreateResourceTracker": (c_void_p, c_void_p),
+    "LLVMOrcLLJITAddObjectFileWithRT": (c_void_p, c_void_p, c_void_p, c_void_p),
+    "LLVMOrcLLJITLookup": (c_void_p, c_void_p, POINTER(c_uint64), c_char_p),
+    "LLVMOrcResourceTrackerRemove": (c_void_p, c_void_p),
+    "LLVMOrcReleaseResourceTracker": (None, c_void_p),
+}
+_OBJECT_FILE, _PIC, _DEFAULT_CODE_MODEL = 1, 2, 0  # of LLVM's enumerations
+
+# The conversions of F32 to BF16 by these features flush subnormal numbers to zero, operands and results, whatever the
+# processor's mode is (Intel's manual, VCVTNEPS2BF16); LLVM 22.1.8 uses them where it must not. AVX10.2's arithmetic on
+# BF16 is of the same kind.
+_FLUSHING = {"avx512bf16", "avxneconvert", "avx10.2"}
+
+_FAMILIES = {"x86_64": "X86", "AMD64": "X86", "aarch64": "AArch64", "arm64": "AArch64"}  # LLVM's names
+
+
+class LlvmError(Exception):
+    """LLVM said no; its own words."""
+
+
+class InvalidModule(LlvmError):
+    """The module has no translation to LLVM IR, or LLVM's verifier refuses what came of it."""
+
+
+def object_code(module: ir.Module, level: int) -> bytes:
+    """An object file for this processor, position-independent, of a module in the LLVM dialect, which stays as it is.
+
+    `level` 0 to 3 is LLVM's -O, of its passes and of its code generator. Loops are not unrolled: LLVM would unroll
+    loops of a few trips to the last one, and take twice the time at -O2.
+    """
+    c, machine = _c(), _machine(level)
+    context = c.LLVMContextCreate()
+    try:
+        translated = _translated(module, context)
+        try:
+            c.LLVMSetTarget(translated, machine.triple)
+            c.LLVMSetModuleDataLayout(translated, machine.layout)
+            if level:
+                _check(c.LLVMRunPasses(translated, b"default<O%d>" % level, machine.handle, machine.options))
+            return _emitted(machine, translated)
+        finally:
+            c.LLVMDisposeModule(translated)
+    finally:
+        c.LLVMContextDispose(context)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Object code in this process. `find` gives a symbol's address; after `close` none of them may be called."""
+
+    find: Callable[[str], int]
+    close: Callable[[], None]
+
+
+_IDLE: list[int] = []
+"""JITs that hold no object code: making one costs more than linking a small program."""
+
+
+def load(code: bytes) -> Loaded:
+    """Links object code by a JIT, to this process's symbols. Raises `LlvmError`."""
+    c = _c()
+    jit = _IDLE.pop() if _IDLE else _new_jit()
+    tracker = c.LLVMOrcJITDylibCreateResourceTracker(c.LLVMOrcLLJITGetMainJITDylib(jit))
+
+    def find(symbol: str) -> int:
+        address = c_uint64()
+        _check(c.LLVMOrcLLJITLookup(jit, byref(address), symbol.encode()))
+        return address.value
+
+    def close() -> None:
+        _check(c.LLVMOrcResourceTrackerRemove(tracker))
+        c.LLVMOrcReleaseResourceTracker(tracker)
+        _IDLE.append(jit)
+
+    buffer = c.LLVMCreateMemoryBufferWithMemoryRangeCopy(code, len(code), b"kina")
+    _check(c.LLVMOrcLLJITAddObjectFileWithRT(jit, tracker, buffer))  # takes the buffer
+    return Loaded(find, close)
+
+
+def _new_jit() -> int:
+    jit = c_void_p()
+    _check(_c().LLVMOrcCreateLLJIT(byref(jit), None))
+    return _handle(jit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """What code is generated for, at one level: handles of LLVM's, kept for as long as the process lives."""
+
+    handle: int
+    triple: bytes
+    layout: int
+    options: int
+
+
+@lru_cache(maxsize=4)
+def _machine(level: int) -> _Machine:
+    c, target, error = _c(), c_void_p(), c_void_p()
+    triple = _text(c.LLVMGetDefaultTargetTriple())
+    if c.LLVMGetTargetFromTriple(triple, byref(target), byref(error)):
+        raise LlvmError(_text(error.value).decode())
+    cpu, features = _text(c.LLVMGetHostCPUName()), _features(_text(c.LLVMGetHostCPUFeatures()).decode())
+    made = c.LLVMCreateTargetMachine(target, triple, cpu, features.encode(), level, _PIC, _DEFAULT_CODE_MODEL)
+    options = c.LLVMCreatePassBuilderOptions()
+    c.LLVMPassBuilderOptionsSetLoopUnrolling(options, False)
+    c.LLVMPassBuilderOptionsSetSLPVectorization(options, True)
+    return _Machine(made, triple, c.LLVMCreateTargetDataLayout(made), options)
+
+
+def _features(host: str) -> str:
+    """The processor's features without those that flush."""
+    return ",".join(f"-{name[1:]}" if name[1:] in _FLUSHING else name for name in host.split(","))
+
+
+def _translated(module: ir.Module, context: int) -> int:
+    """The module as LLVM IR, a handle. MLIR has LLVM's verifier look at it, whose words go to the standard error."""
+    operation = _capsule_pointer(module.operation._CAPIPtr, b"mlir.ir.Operation._CAPIPtr")
+    with diagnosed(module.context) as said:
+        translated = _translate(operation, context)
+    if not translated:
+        said = said or ["LLVM's verifier refuses it, in words on the standard error"]
+        raise InvalidModule("\n".join(["the module has no translation to LLVM IR", *said]))
+    return int(translated)
+
+
+def _emitted(machine: _Machine, translated: int) -> bytes:
+    c, buffer, error = _c(), c_void_p(), c_void_p()
+    if c.LLVMTargetMachineEmitToMemoryBuffer(machine.handle, translated, _OBJECT_FILE, byref(error), byref(buffer)):
+        raise LlvmError(_text(error.value).decode(errors="replace"))
+    code = ctypes.string_at(c.LLVMGetBufferStart(buffer), c.LLVMGetBufferSize(buffer))
+    c.LLVMDisposeMemoryBuffer(buffer)
+    return code
+
+
+def _check(error: int | None) -> None:
+    """Raises what an LLVMErrorRef says, if it is one."""
+    if error:
+        message = _c().LLVMGetErrorMessage(error)
+        words = ctypes.string_at(message).decode(errors="replace")
+        _c().LLVMDisposeErrorMessage(message)
+        raise LlvmError(words)
+
+
+def _text(message: int | None) -> bytes:
+    """A string that LLVM has made for the caller, which is given back."""
+    words = ctypes.string_at(message) if message else b""
+    _c().LLVMDisposeMessage(message)
+    return words
+
+
+def _handle(made: c_void_p) -> int:
+    if made.value is None:
+        raise LlvmError("LLVM made nothing and gave no reason")
+    return made.value
+
+
+@lru_cache(maxsize=1)
+def _c() -> ctypes.CDLL:
+    """LLVM's library, the one that MLIR's bindings use, ready for this processor."""
+    library = ctypes.CDLL(str(Path(llvm.__path__[0]) / "lib" / "libLLVM.so"))
+    for name, (result, *parameters) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, parameters
+    family = _FAMILIES.get(platform.machine())
+    if family is None:
+        raise LlvmError(f"no code can be generated for {platform.machine()}, only for {', '.join(_FAMILIES)}")
+    for part in ("TargetInfo", "Target", "TargetMC", "AsmPrinter"):
+        getattr(library, f"LLVMInitialize{family}{part}")()
+    ctypes.CDLL(str(RUNTIME), mode=ctypes.RTLD_GLOBAL)
+    return library
+
+
+# PyDLL: what hears the diagnostics is in Python, and needs its lock.
+_BINDINGS = ctypes.PyDLL(str(Path(mlir.__path__[0]) / "_mlir_libs" / "libMLIRPythonCAPI.so"))
+_translate = _BINDINGS.mlirTranslateModuleToLLVMIR
+_translate.restype, _translate.argtypes = c_void_p, [c_void_p, c_void_p]
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = c_void_p, [ctypes.py_object, c_char_p]
