@@ -51,6 +51,10 @@ def _sleep() -> None:
         time.sleep(1)
 
 
+def _nap() -> None:
+    time.sleep(2.5)
+
+
 def _eat_memory() -> None:
     kept = []
     while True:
@@ -106,6 +110,7 @@ DEEDS: dict[str, Callable[[], Outcome | None]] = {
     "segfault": _segfault,
     "hang": _hang,
     "sleep": _sleep,
+    "nap": _nap,
     "eat memory": _eat_memory,
     "garble": _garble_pipe,
     "flood": _flood_pipe,

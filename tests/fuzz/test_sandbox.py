@@ -16,6 +16,7 @@ import pytest
 
 from fuzz.engines import Request
 from fuzz.nursery import Nursery, SandboxError
+from fuzz.process import cpu_seconds
 from fuzz.sandbox import Limits, Sandbox
 from oracles.engine import Failure, Observation, Outcome
 
@@ -115,6 +116,14 @@ def test_garbage_on_stdout_disturbs_nobody(sandbox: Sandbox) -> None:
 def test_a_child_that_does_not_come_to_an_end(deed: str, tmp_path: Path) -> None:
     with Sandbox("tests.fuzz.fake_engine", replace(LIMITS, seconds=1), tmp_path) as hasty:
         check_deed(hasty, deed, "run", "hang", "no answer within 1 s")
+
+
+@pytest.mark.skipif(cpu_seconds(os.getpid()) is None, reason="this system does not tell a process's processor time")
+def test_a_child_that_only_waited_has_more_time_than_the_limit(tmp_path: Path) -> None:
+    """As one does that gets no processor: it answers after 2.5 s, of which it has used almost none of its one."""
+    with Sandbox("tests.fuzz.fake_engine", replace(LIMITS, seconds=1), tmp_path) as hasty:
+        for outcome in hasty.run(request("b: nap")).outcomes.values():
+            check_answer(outcome)
 
 
 def test_a_death_before_the_variants_part_is_all_of_theirs(sandbox: Sandbox) -> None:
