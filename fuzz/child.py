@@ -20,7 +20,7 @@ import time
 import traceback
 from typing import NoReturn, cast
 
-from fuzz import wire
+from fuzz import mark, wire
 from fuzz.engines import Engine, Request
 from fuzz.nursery import LONGEST_ORDER
 from fuzz.outcomes import message_of
@@ -38,7 +38,7 @@ def main() -> None:
     with socket.socket(fileno=int(sys.argv[1])) as orders:
         orders.sendall(json.dumps(engine.BUILDS).encode())
         while True:
-            received, fds, _, _ = socket.recv_fds(orders, LONGEST_ORDER, 3)
+            received, fds, _, _ = socket.recv_fds(orders, LONGEST_ORDER, 4)
             if not received:
                 return
             order = json.loads(received)
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _birth(orders: socket.socket, engine: Engine, fds: list[int], folder: str, limits: tuple[int, int]) -> int:
-    """Fork a child on (its end to read, its end to write, its log); the child's process id."""
+    """Fork a child on (its end to read, its end to write, its mark, its log); the child's process id."""
     pid = os.fork()
     if pid == 0:
         orders.close()
@@ -74,7 +74,7 @@ def _end(pid: int, seconds: float) -> int | None:
 
 def _live(engine: Engine, fds: list[int], folder: str, limits: tuple[int, int]) -> NoReturn:
     """A child's whole life. It never returns into the nursery's code."""
-    read_fd, write_fd, log = fds
+    read_fd, write_fd, mark_fd, log = fds
     status = 1
     try:
         os.setsid()
@@ -85,7 +85,7 @@ def _live(engine: Engine, fds: list[int], folder: str, limits: tuple[int, int]) 
         tempfile.tempdir = folder
         confine(*limits)
         while True:
-            _serve(engine, wire.receive(read_fd), write_fd)
+            _serve(engine, wire.receive(read_fd), write_fd, mark_fd)
     except wire.Closed:
         status = 0
     except BaseException:  # noqa: BLE001 (an engine's exception: its words are the log's last, the status says the rest)
@@ -97,17 +97,17 @@ def _live(engine: Engine, fds: list[int], folder: str, limits: tuple[int, int]) 
 
 
 class _Clock:
-    """Sends the progress marks and adds up the seconds of each stage."""
+    """Leaves the progress marks and adds up the seconds of each stage."""
 
-    def __init__(self, write_fd: int) -> None:
-        self.write_fd, self.seconds = write_fd, dict[str, float]()
+    def __init__(self, mark_fd: int) -> None:
+        self.mark_fd, self.seconds = mark_fd, dict[str, float]()
         self.stage, self.since = "", time.perf_counter()
 
     def __call__(self, stage: str, variants: tuple[str, ...], culprit: str = "") -> None:
         if stage != self.stage:
             self.stop()
             self.stage = stage
-        wire.send(self.write_fd, wire.Message("progress", {"stage": stage, "variants": variants, "culprit": culprit}))
+        mark.write(self.mark_fd, stage=stage, variants=variants, culprit=culprit)
 
     def stop(self) -> None:
         now = time.perf_counter()
@@ -116,10 +116,10 @@ class _Clock:
         self.stage, self.since = "", now
 
 
-def _serve(engine: Engine, message: wire.Message, write_fd: int) -> None:
+def _serve(engine: Engine, message: wire.Message, write_fd: int, mark_fd: int) -> None:
     fields = message.fields
     request = Request(fields["text"], fields["pipeline"], tuple(fields["variants"]), message.arrays)
-    clock = _Clock(write_fd)
+    clock = _Clock(mark_fd)
     for variant, outcome in engine.run_case(request, clock):
         wire.send(write_fd, message_of(variant, outcome))
     clock.stop()

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fuzz import mark
 from fuzz.process import Pipes, kill_group, last_words, start
 
 # Orders and answers are JSON and strictly one after the other; a local socket delivers what is this short in one piece.
@@ -34,10 +35,11 @@ class SandboxError(Exception):
 
 @dataclass(slots=True)
 class Child:
-    """A child, this side's ends of its pipes, and the folder that holds its log and what it writes."""
+    """A child, this side's ends of its pipes, its mark, and the folder that holds its log and what it writes."""
 
     pid: int
     pipes: Pipes
+    mark_fd: int
     folder: Path
     cases: int = 0
     reaped: bool = False
@@ -74,10 +76,12 @@ class Nursery:
             made.callback(shutil.rmtree, folder, ignore_errors=True)
             pipes = Pipes()
             made.callback(pipes.close)
+            mark_fd = mark.new()
+            made.callback(os.close, mark_fd)
             with pipes.theirs() as theirs, (folder / "child.log").open("ab") as log:
-                pid: int = self._ask({"folder": str(folder)}, (*theirs, log.fileno()))
+                pid: int = self._ask({"folder": str(folder)}, (*theirs, mark_fd, log.fileno()))
             made.pop_all()
-        return Child(pid, pipes, folder)
+        return Child(pid, pipes, mark_fd, folder)
 
     def exit_status(self, child: Child, seconds: float) -> int | None:
         """How the child ended (negative: by which signal), or None if it goes on living for `seconds`."""
@@ -97,6 +101,7 @@ class Nursery:
                 os.kill(child.pid, signal.SIGKILL)  # it may have had no group of its own yet
             self.exit_status(child, _REAP_SECONDS)  # or it would stay as a zombie
         child.pipes.close()
+        os.close(child.mark_fd)
         shutil.rmtree(child.folder, ignore_errors=True)
 
     def close(self) -> None:

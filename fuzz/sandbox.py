@@ -17,8 +17,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from fuzz import wire
+from fuzz import mark, wire
 from fuzz.engines import Request
 from fuzz.nursery import Child, Nursery, SandboxError
 from fuzz.outcomes import STAGES, outcome_of
@@ -152,6 +153,7 @@ class Sandbox:
         self._worked_before = cpu_seconds(child.pid) or 0.0
         child.cases += 1
         os.truncate(child.log, 0)
+        mark.clear(child.mark_fd)
         fields = {"text": request.text, "pipeline": request.pipeline, "variants": request.variants}
         with contextlib.suppress(wire.Closed):  # it died meanwhile: `finish` sees the same end of the pipe
             wire.send(child.pipes.write_fd, wire.Message("run", fields, request.inputs))
@@ -160,12 +162,9 @@ class Sandbox:
         """Read the child's answers into `report`; if it dies, blame the variants that were at work and replace it."""
         self._deadline = max(self._deadline, time.monotonic() + _DRAIN_SECONDS)
         self._last_deadline = max(self._last_deadline, self._deadline)
-        stage, at_work, culprit = _START, request.variants, ""
         try:
             for message in self._messages():
-                if message.kind == "progress":
-                    stage, at_work, culprit = _mark(message, request)
-                elif message.kind == "done":
+                if message.kind == "done":
                     report.seconds.update(_seconds(message))
                 else:
                     variant, outcome = outcome_of(message)
@@ -174,7 +173,8 @@ class Sandbox:
             if missing:
                 raise wire.Garbage(f"no outcome for {', '.join(sorted(missing))}")
         except (wire.TimedOut, wire.Garbage, wire.Closed) as error:
-            failure = replace(self._failure(stage, error), culprit=culprit)
+            unanswered = tuple(variant for variant in request.variants if variant not in report.outcomes)
+            failure, at_work = self._failure(request, unanswered[:1] or request.variants[-1:], error)
             self._end_child()
             if failure.symptom == "oom" and not self._killed_before:  # somebody's kill -9, or the kernel's: ask again
                 self._killed_before = True
@@ -202,26 +202,36 @@ class Sandbox:
             raise wire.TimedOut
         self._deadline = min(now + left, self._last_deadline)
 
-    def _failure(self, stage: Stage, error: Exception) -> Failure:
-        if isinstance(error, wire.TimedOut):
-            return Failure(stage, "hang", "", f"no answer within {self._seconds:g} s")
+    def _failure(self, request: Request, next_: tuple[str, ...], error: Exception) -> tuple[Failure, tuple[str, ...]]:
+        """What became of the child, and the variants that were at work in it.
+
+        Where what it says is garbage, its mark does not tell: it may have gone on. Then it is the `next_` to answer.
+        """
         if isinstance(error, wire.Garbage):
-            return Failure("protocol", "garbage", "", str(error))
+            return Failure("protocol", "garbage", "", str(error)), next_
+        try:
+            stage, at_work, culprit = _mark(mark.read(self.child.mark_fd), request)
+        except wire.Garbage as garbage:
+            return Failure("protocol", "garbage", "", str(garbage)), next_
+        if isinstance(error, wire.TimedOut):
+            return Failure(stage, "hang", culprit, f"no answer within {self._seconds:g} s"), at_work
         status = self._nursery.exit_status(self.child, _EXIT_SECONDS)
         if status is None:
-            return Failure("protocol", "garbage", "", "the child closed its pipe and lives on")
+            return Failure("protocol", "garbage", culprit, "the child closed its pipe and lives on"), at_work
         words = last_words(self.child.log)
         starved = status == -signal.SIGKILL or _STARVED.search(words)  # nobody but the kernel sends it SIGKILL here
-        return Failure(stage, "oom" if starved else "crash", "", _epitaph(words, status))
+        return Failure(stage, "oom" if starved else "crash", culprit, _epitaph(words, status)), at_work
 
 
-def _mark(message: wire.Message, request: Request) -> tuple[Stage, tuple[str, ...], str]:
-    """(stage, variants at work, what is at work) of a progress message."""
-    variants, culprit = message.fields.get("variants"), message.fields.get("culprit", "")
+def _mark(fields: dict[str, Any] | None, request: Request) -> tuple[Stage, tuple[str, ...], str]:
+    """(stage, variants at work, what is at work) of a mark. Raises `Garbage`."""
+    if fields is None:
+        return _START, request.variants, ""
+    variants, culprit = fields.get("variants"), fields.get("culprit", "")
     if not isinstance(variants, list) or not variants or not isinstance(culprit, str):
-        raise wire.Garbage(f"not a progress mark: {message.fields}")
+        raise wire.Garbage(f"not a mark: {fields}")
     known = tuple(_known(str(variant), request) for variant in variants)
-    return _stage(str(message.fields.get("stage"))), known, culprit
+    return _stage(str(fields.get("stage"))), known, culprit
 
 
 def _stage(name: str) -> Stage:

@@ -15,6 +15,7 @@ import numpy as np
 
 from fuzz import wire
 from fuzz.engines import Progress, Request
+from fuzz.outcomes import message_of
 from oracles.engine import Failure, Observation, Outcome
 
 BUILDS = (("a", "b"), ("c", "d"))
@@ -73,7 +74,7 @@ def _garble_pipe() -> None:
 
 def _flood_pipe() -> None:
     while True:
-        wire.send(_pipe(), wire.Message("progress", {"stage": "run", "variants": ["b"]}))
+        wire.send(_pipe(), message_of("b", _refuse()))
 
 
 def _shout() -> None:
@@ -90,6 +91,12 @@ def _close_pipe() -> None:
     time.sleep(60)
 
 
+def _spoil_mark() -> None:
+    marks = [fd for fd in range(3, 50) if "memfd:mark" in os.path.realpath(f"/proc/self/fd/{fd}")]
+    os.pwrite(marks[0], b'{"stage": "run", "variants": 7}\0', 0)
+    os.abort()
+
+
 def _raise() -> None:
     raise ZeroDivisionError("inside the engine")
 
@@ -99,7 +106,7 @@ def _slow_clock() -> None:
     time.sleep(60)
 
 
-def _refuse() -> Outcome:
+def _refuse() -> Failure:
     return Failure("check", "refused", "concat-dims", "`concat` needs equal sizes")
 
 
@@ -119,6 +126,7 @@ DEEDS: dict[str, Callable[[], Outcome | None]] = {
     "exit": lambda: os._exit(3),
     "die": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "close": _close_pipe,
+    "spoil mark": _spoil_mark,
     "raise": _raise,
     "real-time": lambda: os.kill(os.getpid(), signal.SIGRTMIN + 2),
     "odd seconds": _slow_clock,

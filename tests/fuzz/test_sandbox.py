@@ -103,6 +103,10 @@ def test_garbage_on_the_pipe(sandbox: Sandbox) -> None:
     check_deed(sandbox, "garble", "protocol", "garbage", "expected a message")
 
 
+def test_a_mark_that_is_none(sandbox: Sandbox) -> None:
+    check_deed(sandbox, "spoil mark", "protocol", "garbage", "not a mark")
+
+
 def test_seconds_that_are_none(sandbox: Sandbox) -> None:
     check_deed(sandbox, "odd seconds", "protocol", "garbage", "not seconds")
 
