@@ -21,8 +21,7 @@ from compiler.recipes import KINDS
 from compiler.source import CompileError
 from compiler.syntax import Apply, walk_block
 from fuzz.counters import seen_in
-from fuzz.generate.draw import draw_cases
-from fuzz.generate.families import Drawn, programs
+from fuzz.generate.families import Drawn, draw_programs
 from fuzz.generate.pipelines import DRAWN
 from fuzz.novelty import legal_pairs, pair_of
 from fuzz.reach import accepted, uses
@@ -71,7 +70,7 @@ def main() -> int:
     options = parser.parse_args()
     reached = Reached()
     for batch in range(-(-options.programs // STEERED_TOGETHER)):
-        for drawn in draw_cases(programs(dict(reached.seen), 2), options.seed * 2**32 + batch, STEERED_TOGETHER):
+        for drawn in draw_programs(reached.seen, 2, options.seed * 2**32 + batch, STEERED_TOGETHER):
             reached.add(drawn)
     figures = {
         "programs": reached.programs,

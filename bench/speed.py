@@ -31,8 +31,7 @@ from rich.table import Table
 from compiler import pipeline
 from fuzz.display import COMPILER_STAGES
 from fuzz.engines import Request
-from fuzz.generate.draw import draw_cases
-from fuzz.generate.families import Drawn, programs
+from fuzz.generate.families import Drawn, draw_programs
 from fuzz.lane import runs
 from fuzz.process import ROOT, confine
 from fuzz.sandbox import Limits, Sandbox
@@ -68,7 +67,7 @@ def main() -> None:
 def measure(seed: int, count: int) -> Figures:
     """All figures of one run."""
     began = time.perf_counter()
-    drawn = draw_cases(programs({}, PIPELINES), seed, count)
+    drawn = draw_programs({}, PIPELINES, seed, count)
     drawing = time.perf_counter() - began
     texts = [print_case(item.case) for item in drawn]
     with Sandbox(ENGINE) as sandbox:

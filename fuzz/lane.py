@@ -26,8 +26,7 @@ from typing import Any
 from compiler.recipes import KINDS
 from fuzz import wire
 from fuzz.counters import counted, seen_in
-from fuzz.generate.draw import draw_cases
-from fuzz.generate.families import Drawn, programs
+from fuzz.generate.families import Drawn, draw_programs
 from fuzz.minimize import NotFailing, minimize
 from fuzz.nursery import SandboxError
 from fuzz.patterns import is_sampled, patterns_of
@@ -89,7 +88,7 @@ def _serve(lane: _Lane, message: wire.Message) -> None:
 def _draw(lane: _Lane, batch: int, skip: int, seed: int, count: int, pipelines: int, seen: dict[str, int]) -> bool:
     """Judge the cases of one batch from position `skip` on; whether the batch came to its end."""
     began = time.perf_counter()
-    drawn = draw_cases(programs(seen, pipelines), seed, count)
+    drawn = draw_programs(seen, pipelines, seed, count)
     todo = [run for at, program in enumerate(drawn) for run in runs(program, batch + at)]
     drawing = (time.perf_counter() - began) / max(1, len(todo))
     known: dict[int, References] = {}  # of the program at work, by the inputs

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from compiler.types import BF16, F16, F32, F64, DType
 from fuzz.generate.batches import batch_cases
-from fuzz.generate.graphs import graph_cases
+from fuzz.generate.draw import NUMBERS, draw_cases
+from fuzz.generate.graphs import grower
 from fuzz.generate.leaks import leak_cases
-from fuzz.generate.pipelines import pipelines
+from fuzz.generate.pipelines import DRAWN, pipeline
 from fuzz.generate.rollout import rollout_cases
 from fuzz.generate.scratch import scratch_cases
 from fuzz.generate.storylm import storylm_cases
@@ -46,8 +48,8 @@ class Drawn:
 
     def cases(self) -> Iterator[Case]:
         """The program on each pipeline, the default one first."""
-        for pipeline in ("default", *self.pipelines):
-            yield replace(self.case, pipeline=pipeline)
+        for text in ("default", *self.pipelines):
+            yield replace(self.case, pipeline=text)
 
 
 def storylm_families() -> SearchStrategy[Case]:
@@ -61,13 +63,28 @@ def storylm_families() -> SearchStrategy[Case]:
     return st.sampled_from(drawn).flatmap(lambda cases: cases)
 
 
-def programs(seen: Mapping[str, int], count: int) -> SearchStrategy[Drawn]:
-    """What a campaign draws, each with so many pipelines.
+def draw_programs(seen: Mapping[str, int], pipelines: int, seed: int, n: int) -> list[Drawn]:
+    """What a campaign draws: `n` programs of a seed, each with so many pipelines.
 
-    `seen` counts features of `fuzz.novelty`, passes and pairs of passes.
+    `seen` counts features of `fuzz.novelty`, passes and pairs of passes. It is no part of what Hypothesis draws, which
+    keeps strategies for reuse, and with them all that they refer to.
     """
-    pairs = {name: times for name, times in seen.items() if name.startswith("pair ")}
-    graphs, stories = graph_cases(pairs), storylm_families()
+    grow = grower({name: times for name, times in seen.items() if name.startswith("pair ")})
+    return [
+        Drawn(
+            grow(sketch) if isinstance(sketch, int) else sketch,
+            tuple(pipeline(number, DRAWN, seen) for number in numbers),
+        )
+        for sketch, numbers in draw_cases(_sketches(pipelines), seed, n)
+    ]
+
+
+@cache
+def _sketches(count: int) -> SearchStrategy[tuple[int | Case, tuple[int, ...]]]:
+    """A case, or the number that an op graph grows from, and those of `count` pipelines."""
+    stories = storylm_families()
     # Kind 0 is a graph: every run of Hypothesis begins with the simplest draw, which costs nothing there.
-    cases = st.integers(0, GRAPHS).flatmap(lambda kind: stories if kind == GRAPHS else graphs)
-    return st.builds(Drawn, cases, st.tuples(*[pipelines(seen=seen)] * count))
+    kinds: SearchStrategy[int | Case] = st.integers(0, GRAPHS).flatmap(
+        lambda kind: stories if kind == GRAPHS else NUMBERS
+    )
+    return st.tuples(kinds, st.tuples(*[NUMBERS] * count))

@@ -9,7 +9,7 @@ minimised as programs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from random import Random
@@ -46,20 +46,25 @@ RANKS = ((0, 1, 1, 2, 2, 2, 3, 3, 4, 5), (1, 2, 2, 3), (2, 3, 4), (0, 1), (3, 4,
 
 
 def graph_cases(seen: Mapping[str, int] | None = None) -> SearchStrategy[Case]:
-    """Cases that the checker accepts, and whose numbers can be judged. `seen` counts features of `fuzz.novelty`.
-
-    The same `seen` and the same draw give the same case.
-    """
-    counts = dict(seen or {})
-    totals: Counter[str] = Counter()
-    for feature, times in counts.items():
-        totals.update(dict.fromkeys(parts(feature), times))
+    """Cases that the checker accepts, and whose numbers can be judged; see `grower`."""
+    grow = grower(seen or {})
 
     @cache  # every run of Hypothesis begins with the simplest draw, which nobody looks at
     def simplest() -> Case:
-        return _drawn(0, counts, totals)
+        return grow(0)
 
-    return NUMBERS.map(lambda number: _drawn(number, counts, totals) if number else simplest())
+    return NUMBERS.map(lambda number: grow(number) if number else simplest())
+
+
+def grower(seen: Mapping[str, int]) -> Callable[[int], Case]:
+    """What makes a case of a number. `seen` counts features of `fuzz.novelty`.
+
+    The same `seen` and the same number give the same case.
+    """
+    totals: Counter[str] = Counter()
+    for feature, times in seen.items():
+        totals.update(dict.fromkeys(parts(feature), times))
+    return lambda number: _drawn(number, seen, totals)
 
 
 def _drawn(number: int, seen: Mapping[str, int], totals: Mapping[str, int]) -> Case:

@@ -47,14 +47,19 @@ def features(text: str) -> tuple[str, ...]:
 def pipelines(allowed: Sequence[str] | None = None, seen: Mapping[str, int] | None = None) -> SearchStrategy[str]:
     """A pipeline's text; of `allowed` passes only (all, by default), rather of those that `seen` counts least.
 
-    `seen` counts `features`. A choice that an allowed pass builds on comes with it. A seed is drawn, and the rest
-    follows from it: a pipeline is minimised as text, so Hypothesis need not know its parts, and this costs a tenth.
+    A seed is drawn, and the rest follows from it: a pipeline is minimised as text, so Hypothesis need not know its
+    parts, and this costs a tenth.
     """
     rows = [row for row in DRAWN if allowed is None or row.name in allowed]
-    return NUMBERS.map(lambda seed: _pipeline(Random(seed), rows, seen or {}))  # noqa: S311
+    return NUMBERS.map(lambda number: pipeline(number, rows, seen or {}))
 
 
-def _pipeline(random: Random, rows: Sequence[Row], seen: Mapping[str, int]) -> str:
+def pipeline(number: int, rows: Sequence[Row], seen: Mapping[str, int]) -> str:
+    """The text that a number stands for; of these passes, rather of those that `seen` counts least (`features`).
+
+    A choice that one of them builds on comes with it.
+    """
+    random = Random(number)  # noqa: S311 (reproducible, nothing secret)
     count = random.randint(0, MOST_ADDED)
     if not rows or not count:
         return print_items(())

@@ -12,8 +12,7 @@ from compiler.passtext import parse_items
 from compiler.printer import print_program
 from compiler.syntax import Apply, Block, Expr, Literal, Placeholder, Program, While, children
 from compiler.types import TensorType
-from fuzz.generate.draw import draw_cases
-from fuzz.generate.families import Drawn, programs
+from fuzz.generate.families import Drawn, draw_programs
 from fuzz.generate.pipelines import GUARDS
 from fuzz.process import ROOT
 from fuzz.reductions.trees import blocks, expressions
@@ -25,7 +24,7 @@ PAGE = ROOT / "docs" / "limitations.md"
 
 @cache
 def drawn() -> tuple[Drawn, ...]:
-    return tuple(draw_cases(programs({}, 2), 11, COUNT))
+    return tuple(draw_programs({}, 2, 11, COUNT))
 
 
 def types(program: Program) -> Iterator[TensorType]:
