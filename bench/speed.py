@@ -72,16 +72,16 @@ def measure(seed: int, count: int) -> Figures:
     texts = [print_case(item.case) for item in drawn]
     with Sandbox(ENGINE) as sandbox:
         for item in drawn[:WARM]:
-            _loop(sandbox, item, 0)
+            loop(sandbox, item, 0)
         spent = Counter[str]()
         for turn, item in enumerate(drawn):
-            spent.update(_loop(sandbox, item, turn))
+            spent.update(loop(sandbox, item, turn))
         engine = {build: _compiling(sandbox, texts, f"{build}/whole") for build in ("jit-O0", "so")}
     stages = {"draw": drawing} | spent
     return _figures(seed, count, int(stages.pop("cases")), Counter(stages), engine, tools(texts))
 
 
-def _loop(sandbox: Sandbox, drawn: Drawn, turn: int) -> Counter[str]:
+def loop(sandbox: Sandbox, drawn: Drawn, turn: int) -> Counter[str]:
     """A program's cases as a lane runs them: the seconds of each stage, and how many `cases` they were."""
     spent, known = Counter[str](), dict[int, References]()
     for run in runs(drawn, turn):

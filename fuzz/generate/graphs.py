@@ -67,12 +67,22 @@ def grower(seen: Mapping[str, int]) -> Callable[[int], Case]:
     return lambda number: _drawn(number, seen, totals)
 
 
+def sized(number: int, lets: int) -> Case:
+    """The case of a number with about so many lets, which may be more than a campaign draws."""
+    rng = Random(number)  # noqa: S311 (reproducible, nothing secret)
+    return _grown(Growth(rng, _swarm(rng, {}, {}), lets))
+
+
 def _drawn(number: int, seen: Mapping[str, int], totals: Mapping[str, int]) -> Case:
     """`totals` counts ops, dtypes and classes of ranks."""
     rng = Random(number)  # noqa: S311 (reproducible, nothing secret)
     steered = bool(seen) and rng.random() < STEERED
     swarm = _swarm(rng, seen if steered else {}, totals if steered else {})
-    growth = Growth(rng, swarm, rng.randint(*_share(rng, SIZES)))
+    return _grown(Growth(rng, swarm, rng.randint(*_share(rng, SIZES))))
+
+
+def _grown(growth: Growth) -> Case:
+    rng, swarm = growth.rng, growth.swarm
     main = new_frame()
     for _ in range(rng.choice((1, 2, 2, 3))):
         type_ = TensorType(rng.choice(swarm.pool.dtypes), swarm.pool.shape(rng))
