@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from mlir import ir
@@ -20,7 +21,7 @@ from compiler import abi, llvm
 from compiler.abi import Entry, Signature
 from compiler.arrays import Array
 from compiler.lowering import PREFIX
-from compiler.runtime import RELEASE
+from compiler.runtime import DEFINITIONS, RELEASE
 
 Signatures = Mapping[str, Signature]
 _LINK_SECONDS = 60
@@ -44,10 +45,33 @@ class Compiled:
         return abi.call(self.entries[name], self.release, name, self.signatures[name], arrays)
 
 
+_IDLE: list[int] = []
+"""JITs that hold nothing but the runtime: making one costs more than linking a small program."""
+
+
 def compile_jit(module: ir.Module, signatures: Signatures, opt_level: int) -> Compiled:
     """The module in this process. Raises `llvm.LlvmError`."""
-    code = llvm.load(llvm.object_code(module, opt_level))
-    return _loaded(signatures, code.find, code.close)
+    code = llvm.object_code(module, opt_level)
+    jit = _IDLE.pop() if _IDLE else _new_jit()
+    added = llvm.add(jit, code)
+
+    def close() -> None:
+        llvm.remove(added)
+        _IDLE.append(jit)
+
+    return _loaded(signatures, lambda symbol: llvm.find(jit, symbol), close)
+
+
+def _new_jit() -> int:
+    jit = llvm.new_jit()
+    llvm.add(jit, _runtime())
+    return jit
+
+
+@lru_cache(maxsize=1)
+def _runtime() -> bytes:
+    """The runtime's object code."""
+    return llvm.object_code(ir.Module.parse(DEFINITIONS, ir.Context()), 2)
 
 
 def build_so(module: ir.Module, directory: Path, opt_level: int = 2) -> Path:
@@ -57,10 +81,11 @@ def build_so(module: ir.Module, directory: Path, opt_level: int = 2) -> Path:
         raise BackendError("no C compiler: install one that answers to `cc`, it links shared objects")
     path = directory / "kina.so"
     with tempfile.TemporaryDirectory(prefix="kina-") as scratch:
-        object_file = Path(scratch) / "kina.o"
-        object_file.write_bytes(llvm.object_code(module, opt_level))
+        program, runtime = Path(scratch) / "kina.o", Path(scratch) / "runtime.o"
+        program.write_bytes(llvm.object_code(module, opt_level))
+        runtime.write_bytes(_runtime())
         libraries = [str(llvm.RUNTIME), f"-Wl,-rpath,{llvm.RUNTIME.parent}", "-lm"]
-        command = [linker, "-shared", "-o", str(path), str(object_file), *libraries]
+        command = [linker, "-shared", "-o", str(path), str(program), str(runtime), *libraries]
         done = subprocess.run(command, capture_output=True, text=True, timeout=_LINK_SECONDS, check=False)
     if done.returncode:
         raise BackendError(f"`cc` cannot link the shared object:\n{done.stderr.strip()}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from dataclasses import dataclass
 from functools import lru_cache
@@ -98,43 +98,33 @@ def object_code(module: ir.Module, level: int) -> bytes:
         c.LLVMContextDispose(context)
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """Object code in this process. `find` gives a symbol's address; after `close` none of them may be called."""
-
-    find: Callable[[str], int]
-    close: Callable[[], None]
-
-
-_IDLE: list[int] = []
-"""JITs that hold no object code: making one costs more than linking a small program."""
-
-
-def load(code: bytes) -> Loaded:
-    """Links object code by a JIT, to this process's symbols. Raises `LlvmError`."""
-    c = _c()
-    jit = _IDLE.pop() if _IDLE else _new_jit()
-    tracker = c.LLVMOrcJITDylibCreateResourceTracker(c.LLVMOrcLLJITGetMainJITDylib(jit))
-
-    def find(symbol: str) -> int:
-        address = c_uint64()
-        _check(c.LLVMOrcLLJITLookup(jit, byref(address), symbol.encode()))
-        return address.value
-
-    def close() -> None:
-        _check(c.LLVMOrcResourceTrackerRemove(tracker))
-        c.LLVMOrcReleaseResourceTracker(tracker)
-        _IDLE.append(jit)
-
-    buffer = c.LLVMCreateMemoryBufferWithMemoryRangeCopy(code, len(code), b"kina")
-    _check(c.LLVMOrcLLJITAddObjectFileWithRT(jit, tracker, buffer))  # takes the buffer
-    return Loaded(find, close)
-
-
-def _new_jit() -> int:
+def new_jit() -> int:
+    """A JIT that links object code to this process's symbols; a handle, kept for as long as the process lives."""
     jit = c_void_p()
     _check(_c().LLVMOrcCreateLLJIT(byref(jit), None))
     return _handle(jit)
+
+
+def add(jit: int, code: bytes) -> int:
+    """Puts object code into a JIT; a handle, for `remove`. No two may define the same symbol. Raises `LlvmError`."""
+    c = _c()
+    tracker = c.LLVMOrcJITDylibCreateResourceTracker(c.LLVMOrcLLJITGetMainJITDylib(jit))
+    buffer = c.LLVMCreateMemoryBufferWithMemoryRangeCopy(code, len(code), b"kina")
+    _check(c.LLVMOrcLLJITAddObjectFileWithRT(jit, tracker, buffer))  # takes the buffer
+    return int(tracker)
+
+
+def find(jit: int, symbol: str) -> int:
+    """A symbol's address; what defines it is linked now, at the latest. Raises `LlvmError`."""
+    address = c_uint64()
+    _check(_c().LLVMOrcLLJITLookup(jit, byref(address), symbol.encode()))
+    return address.value
+
+
+def remove(added: int) -> None:
+    """Takes object code out of its JIT again; nothing of it may be called any more."""
+    _check(_c().LLVMOrcResourceTrackerRemove(added))
+    _c().LLVMOrcReleaseResourceTracker(added)
 
 
 @dataclass(frozen=True, slots=True)

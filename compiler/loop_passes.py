@@ -152,7 +152,10 @@ _ON_LOOPS = (
     ),
     Row("lift-cf-to-scf", ("cf",), "branches as structured control flow again"),
     Row("convert-math-to-libm", ("cf",), "exp and the like by libm, where LLVM's intrinsics are the usual choice"),
-    Row("convert-arith-to-llvm", ("cf",), "arithmetic before control flow: conversions may come in any order"),
+    Row("convert-arith-to-llvm", ("cf",), "arithmetic by itself: conversions may come in any order"),
+    Row("convert-index-to-llvm", ("cf",), "the index dialect by itself, as above"),
+    Row("convert-cf-to-llvm", ("cf",), "branches by themselves, as above"),
+    Row("convert-func-to-llvm", ("cf",), "functions by themselves, as above"),
     Row("llvm-legalize-for-export", _LLVM, "as the export would do it"),
 )
 

@@ -167,7 +167,6 @@ LEFT_OUT: Mapping[str, str] = {
     "math-expand-ops": "tanh and others by formulas that are less exact than libm, outside the bounds",
     "math-uplift-to-fma": "asks for the contract flag, which is never set",
     "arith-emulate-wide-int": "changes the element types of buffers at the host boundary",
-    "convert-to-llvm": "allocates by malloc, beside the runtime",
     "async-parallel-for": "needs a runtime of threads",
     "convert-scf-to-openmp": "needs a runtime of threads",
     "ensure-debug-info-scope-on-llvm-func": "wants locations in files, which are never made here",

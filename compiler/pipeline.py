@@ -20,7 +20,6 @@ from compiler.diagnosed import diagnosed
 from compiler.passes import ROWS
 from compiler.passrow import STAGES, Slot, Stage
 from compiler.passtext import Item, parse_items, print_items
-from compiler.runtime import add_runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,9 @@ _HERE = "*"
 # Function boundaries keep MLIR's own layouts: a slice of a parameter comes back as a view of it, as Section 21 says.
 # canonicalize drops loops of one trip, which are many here and cost LLVM most; in the end it drops the descriptors that
 # are put together only to be taken apart. expand-strided-metadata must come before lower-affine, or a view of a
-# function-boundary buffer cannot be converted. Memory is released by the runtime, all at once, when the host has read
-# the results: no deallocation pass is needed. buffer-loop-hoisting keeps a `while` from asking for more at each trip.
+# function-boundary buffer cannot be converted. Memory comes from the runtime, aligned, and goes back to it all at once,
+# when the host has read the results: no code that aligns it is needed, no deallocation pass. buffer-loop-hoisting keeps
+# a `while` from asking for more at each trip.
 _STEPS: Mapping[Stage, tuple[str, ...]] = {
     "tensor": (_HERE,),
     "buffers": ("bufferize", _HERE, "func.func(buffer-loop-hoisting)"),
@@ -89,7 +89,6 @@ _STEPS: Mapping[Stage, tuple[str, ...]] = {
         "?expand-strided-metadata",
         "+lower-affine",
         "canonicalize{region-simplify=disabled}",
-        "cse",
     ),
     "cf": ("convert-scf-to-cf", _HERE, "?convert-scf-to-cf"),
     "llvm": (
@@ -97,24 +96,19 @@ _STEPS: Mapping[Stage, tuple[str, ...]] = {
         "+convert-ub-to-llvm",
         "convert-math-to-llvm",
         "convert-math-to-libm",
-        "convert-arith-to-llvm",
-        "convert-func-to-llvm",
-        "convert-cf-to-llvm",
-        "convert-index-to-llvm",
+        "convert-to-llvm{filter-dialects=arith,cf,func,index}",
         "finalize-memref-to-llvm{use-generic-functions=true}",
         "reconcile-unrealized-casts",
         _HERE,
         "canonicalize{region-simplify=disabled}",
-        "kina-runtime",
+        "kina-functions",
     ),
 }
 _USUAL: Mapping[str, tuple[str, ...]] = {
-    "bufferize": ("one-shot-bufferize{bufferize-function-boundaries=true}",),
+    "bufferize": ("one-shot-bufferize{bufferize-function-boundaries=true buffer-alignment=0}",),
     "release": (),
     "to-loops": ("convert-linalg-to-loops",),
 }
-_VERIFIED: tuple[Stage, ...] = ("release", "loops", "llvm")
-"""Where the usual pipeline is verified: verifying costs as much as the passes."""
 
 
 def compose(added: Sequence[Item]) -> Pipeline:
@@ -156,9 +150,20 @@ MOST_OPS = 25_000
 """In basic blocks, after added passes, which may unroll and peel without end: LLVM would take minutes. The largest
 example has 14,000."""
 
-_COUNTED_AFTER = ("convert-scf-to-cf", "kina-runtime")
+_COUNTED_AFTER = ("convert-scf-to-cf", "kina-functions")
 
-OURS = {"kina-runtime": add_runtime}  # passes of this compiler, beside MLIR's
+
+def finish_functions(module: ir.Operation) -> None:
+    """Makes all functions of a module in the LLVM dialect internal but their C interfaces; none ever unwinds."""
+    internal = ir.Attribute.parse("#llvm.linkage<internal>", module.context)
+    functions = [op for op in module.regions[0].blocks[0] if op.operation.name == "llvm.func" and any(op.regions[0])]
+    for function in functions:
+        function.attributes["no_unwind"] = ir.UnitAttr.get(module.context)
+        if not str(function.attributes["sym_name"].value).startswith("_mlir_ciface_"):
+            function.attributes["linkage"] = internal
+
+
+OURS = {"kina-functions": finish_functions}  # passes of this compiler, beside MLIR's
 
 
 def parse(text: str) -> Pipeline:
@@ -169,23 +174,31 @@ def parse(text: str) -> Pipeline:
 def run(module: ir.Module, pipeline: Pipeline, entering: Callable[[str], None] = lambda _: None) -> None:
     """Transforms the module in place; raises `PipelineError`. `entering` hears each pass's name before it runs.
 
-    The usual pipeline is verified at the end of some stages; where that fails, the passes since the last time are run
-    anew on a copy, each with its own verification, to name the guilty one. With added passes, each one is verified.
+    The usual pipeline is verified in the end, for verifying costs as much as a third of the passes; where that fails,
+    all are run anew on a copy, each with its own verification, to name the guilty one. With added passes, each one is
+    verified.
     """
-    with module.context:
-        for passes in _verified_together(pipeline):
-            before = module.operation.clone() if len(passes) > 1 else None
-            for pass_ in passes:
-                entering(pass_.name)
-                _transform(module.operation, pass_)
-            invalid = _invalid(module.operation)
-            if invalid:
-                guilty = _guilty(before, passes) if before else None
-                raise guilty or PipelineError(passes[-1].name, "invalid-ir", invalid)
-            if pipeline.added and passes[-1].name in _COUNTED_AFTER and _size(module) > MOST_OPS:
-                raise PipelineError(
-                    "growth", "refused", f"{_size(module)} ops; at most {MOST_OPS} are compiled further"
-                )
+    with module.context, diagnosed(module.context) as said:
+        before = None if pipeline.added else module.operation.clone()
+        for pass_ in pipeline.passes:
+            entering(pass_.name)
+            _transform(module.operation, pass_, said)
+            if pipeline.added:
+                _verify(module.operation, pass_, said)
+                _limit_growth(module, pass_)
+        if before and pipeline.passes:
+            try:
+                _verify(module.operation, pipeline.passes[-1], said)
+            except PipelineError:
+                for pass_ in pipeline.passes:
+                    _transform(before, pass_, said)
+                    _verify(before, pass_, said)
+                raise
+
+
+def _limit_growth(module: ir.Module, pass_: Pass) -> None:
+    if pass_.name in _COUNTED_AFTER and _size(module) > MOST_OPS:
+        raise PipelineError("growth", "refused", f"{_size(module)} ops; at most {MOST_OPS} are compiled further")
 
 
 def _size(module: ir.Module) -> int:
@@ -194,44 +207,25 @@ def _size(module: ir.Module) -> int:
     return sum(len(block.operations) for region in regions for block in region)
 
 
-def _verified_together(pipeline: Pipeline) -> Iterator[tuple[Pass, ...]]:
-    if pipeline.added:
-        yield from ((pass_,) for pass_ in pipeline.passes)
-        return
-    ends = [STAGES.index(stage) for stage in _VERIFIED]
-    for start, end in zip((-1, *ends), ends, strict=False):
-        yield tuple(pass_ for pass_ in pipeline.passes if start < STAGES.index(pass_.stage) <= end)
+def _transform(module: ir.Operation, pass_: Pass, said: list[str]) -> None:
+    """`said` is what MLIR reports, here and in `_verify`."""
+    said.clear()
+    try:
+        if pass_.name in OURS:
+            OURS[pass_.name](module)
+        else:
+            _manager(module.context, pass_.text).run(module)
+    except (ir.MLIRError, ValueError) as error:  # ValueError: there is no such pass, or it has no such option
+        raise PipelineError(pass_.name, "refused", "\n".join([str(error).strip(), *said])) from error
 
 
-def _transform(module: ir.Operation, pass_: Pass) -> None:
-    with diagnosed(module.context) as said:
-        try:
-            if pass_.name in OURS:
-                OURS[pass_.name](module)
-            else:
-                _manager(module.context, pass_.text).run(module)
-        except (ir.MLIRError, ValueError) as error:  # ValueError: there is no such pass, or it has no such option
-            raise PipelineError(pass_.name, "refused", "\n".join([str(error).strip(), *said])) from error
-
-
-def _invalid(module: ir.Operation) -> str:
-    """What the verifier says against the module; "" if nothing."""
-    with diagnosed(module.context) as said:
-        try:
-            module.verify()
-        except ir.MLIRError as error:
-            return "\n".join([str(error).strip(), *said])
-    return ""
-
-
-def _guilty(module: ir.Operation, passes: Sequence[Pass]) -> PipelineError | None:
-    """The first of `passes` after which the module is invalid."""
-    for pass_ in passes:
-        _transform(module, pass_)
-        invalid = _invalid(module)
-        if invalid:
-            return PipelineError(pass_.name, "invalid-ir", invalid)
-    return None
+def _verify(module: ir.Operation, pass_: Pass, said: list[str]) -> None:
+    """After a pass, which is to blame if the module is invalid."""
+    said.clear()
+    try:
+        module.verify()
+    except ir.MLIRError as error:
+        raise PipelineError(pass_.name, "invalid-ir", "\n".join([str(error).strip(), *said])) from error
 
 
 @lru_cache(maxsize=1024)  # a manager keeps its context alive; drawn pipelines have some hundreds of passes with options

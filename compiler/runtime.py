@@ -1,23 +1,20 @@
-"""The runtime that every compiled module carries: memory that is given back all at once, when results have been read.
+"""The runtime that programs are linked with: memory that is given back all at once, when results have been read.
 
 `finalize-memref-to-llvm` with `use-generic-functions` calls an allocator by three names; its definitions are here, in
 the LLVM dialect, so that the JIT and a shared object have the same one. Blocks form a ring; `free` takes one out, so a
 pipeline that deallocates early is served too, and `RELEASE` frees all that is left. Nothing is freed twice and nothing
 leaks, whatever views and repeated values a function returns. Memory comes filled with bytes of 0x7F, huge numbers in
-most dtypes: what a pass forgets to write is wrong, and wrong each time, whatever was there before. Reading results is
-`compiler.abi`'s business.
+most dtypes: what a pass forgets to write is wrong, and wrong each time, whatever was there before. It is code of its
+own, so no optimisation of a program sees what the memory was filled with. Reading results is `compiler.abi`'s business,
+linking `compiler.backend`'s.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from mlir import ir
-
 RELEASE = "runtime_release"  # a fn's symbol has another prefix
 
 # A block is 64 bytes of header, whose first two words are its neighbours in the ring, and then what was asked for.
-_DEFINITIONS = """
+DEFINITIONS = """
 llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr
 llvm.func @free(!llvm.ptr)
 llvm.mlir.global internal @runtime_ring() : !llvm.struct<(ptr, ptr)> {
@@ -27,7 +24,7 @@ llvm.mlir.global internal @runtime_ring() : !llvm.struct<(ptr, ptr)> {
   %empty = llvm.insertvalue %ring, %half[1] : !llvm.struct<(ptr, ptr)>
   llvm.return %empty : !llvm.struct<(ptr, ptr)>
 }
-llvm.func internal @_mlir_memref_to_llvm_alloc(%size: i64) -> !llvm.ptr {
+llvm.func hidden @_mlir_memref_to_llvm_alloc(%size: i64) -> !llvm.ptr {
   %align = llvm.mlir.constant(64 : i64) : i64
   %extra = llvm.mlir.constant(127 : i64) : i64
   %mask = llvm.mlir.constant(-64 : i64) : i64
@@ -47,7 +44,7 @@ llvm.func internal @_mlir_memref_to_llvm_alloc(%size: i64) -> !llvm.ptr {
   "llvm.intr.memset"(%data, %poison, %size) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()
   llvm.return %data : !llvm.ptr
 }
-llvm.func internal @_mlir_memref_to_llvm_free(%data: !llvm.ptr) {
+llvm.func hidden @_mlir_memref_to_llvm_free(%data: !llvm.ptr) {
   %block = llvm.getelementptr %data[-64] : (!llvm.ptr) -> !llvm.ptr, i8
   %block_back = llvm.getelementptr %block[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %next = llvm.load %block : !llvm.ptr -> !llvm.ptr
@@ -73,32 +70,3 @@ llvm.func @_mlir_ciface_runtime_release() {
   llvm.return
 }
 """
-_INTERNAL = "#llvm.linkage<internal>"
-
-
-def add_runtime(module: ir.Operation) -> None:
-    """Defines the allocator in a module in the LLVM dialect, and makes all functions internal but their C interfaces.
-
-    What is internal gets no packed entry point of its own from the JIT, which would cost more than the function.
-    """
-    with module.context, ir.Location.unknown():
-        runtime = _definitions(module.context)
-        ours = {_name(op) for op in runtime.body}
-        body = module.regions[0].blocks[0]
-        for op in list(body):
-            if _name(op) in ours:  # a declaration made by finalize-memref-to-llvm
-                op.operation.erase()
-            elif op.operation.name == "llvm.func" and not _name(op).startswith("_mlir_ciface_") and any(op.regions[0]):
-                op.attributes["linkage"] = ir.Attribute.parse(_INTERNAL)
-        for op in runtime.body:
-            body.append(op.operation.clone())
-
-
-@lru_cache(maxsize=4)
-def _definitions(context: ir.Context) -> ir.Module:
-    """Parsed once for each context, which is kept alive by it."""
-    return ir.Module.parse(_DEFINITIONS, context)
-
-
-def _name(op: ir.OpView) -> str:
-    return str(op.attributes["sym_name"].value)

@@ -23,8 +23,8 @@ def answering(number: int) -> ir.Module:
     return ir.Module.parse(text, CONTEXT)
 
 
-def call(code: llvm.Loaded) -> int:
-    return int(ctypes.CFUNCTYPE(ctypes.c_int32)(code.find("answer"))())
+def call(jit: int) -> int:
+    return int(ctypes.CFUNCTYPE(ctypes.c_int32)(llvm.find(jit, "answer"))())
 
 
 @pytest.mark.parametrize("level", range(4))
@@ -44,21 +44,22 @@ def test_the_levels_are_levels() -> None:
     assert llvm.object_code(module, 0) != llvm.object_code(module, 2)
 
 
-def test_modules_with_the_same_symbols_live_side_by_side_and_one_by_one() -> None:
-    first, second = (llvm.load(llvm.object_code(answering(n), 0)) for n in (1, 2))
-    assert (call(first), call(second), call(first)) == (1, 2, 1)
-    first.close()
-    third = llvm.load(llvm.object_code(answering(3), 0))
-    assert (call(second), call(third)) == (2, 3)
-    second.close()
-    third.close()
+def test_modules_with_the_same_symbols_live_in_two_jits_and_in_one_after_the_other() -> None:
+    jits = [llvm.new_jit(), llvm.new_jit()]
+    added = [llvm.add(jit, llvm.object_code(answering(n), 0)) for jit, n in zip(jits, (1, 2), strict=True)]
+    assert [call(jit) for jit in jits] == [1, 2]
+    llvm.remove(added[0])
+    llvm.add(jits[0], llvm.object_code(answering(3), 0))
+    assert [call(jit) for jit in jits] == [3, 2]
 
 
-def test_a_symbol_that_is_not_there_is_named() -> None:
-    code = llvm.load(llvm.object_code(answering(1), 0))
+def test_a_symbol_that_is_not_there_or_there_twice_is_named() -> None:
+    jit = llvm.new_jit()
     with pytest.raises(llvm.LlvmError, match="no_such_symbol"):
-        code.find("no_such_symbol")
-    code.close()
+        llvm.find(jit, "no_such_symbol")
+    llvm.add(jit, llvm.object_code(answering(1), 0))
+    with pytest.raises(llvm.LlvmError, match="answer"):
+        llvm.add(jit, llvm.object_code(answering(2), 0))
 
 
 def test_a_module_without_a_translation_is_refused() -> None:
