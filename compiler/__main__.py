@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _command(commands, "check", "say `ok`, or what is wrong with the program")
     emit = _command(commands, "emit", "print what the compiler makes of the program")
-    stages = ("types", "mlir", "bufferized", "llvm")
+    stages = ("types", "mlir", "bufferized", "llvm", "llvm-ir")
     emit.add_argument("--stage", choices=stages, default="mlir", help="how far to go (%(default)s)")
     build = _command(commands, "build", "make a shared object")
     build.add_argument("-o", dest="output", type=Path, metavar="NAME.so", help="where (FILE.so in this folder)")

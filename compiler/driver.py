@@ -19,11 +19,10 @@ from typing import Any
 
 from mlir import ir
 
-from compiler import backend, pipeline
+from compiler import backend, llvm, pipeline
 from compiler.arguments import InputError, from_header, from_npz, named, shown, to_npz
 from compiler.backend import BackendError
 from compiler.checker import Checked, check, signature
-from compiler.llvm import LlvmError
 from compiler.lowering import lower
 from compiler.parser import parse
 from compiler.pipeline import PipelineError
@@ -47,7 +46,7 @@ def main() -> int:
         return _say(str(error), TROUBLE)
     except PipelineError as error:
         return _say(f"the pass {error.pass_name} failed ({error.kind}): {error.message}", FAILED)
-    except LlvmError as error:
+    except llvm.LlvmError as error:
         return _say(f"no machine code: {error}", FAILED)
     except MemoryError:
         return _say(f"the limit of {options['memory']:g} GiB on memory was reached; see --memory", FAILED)
@@ -68,8 +67,9 @@ def _confine(seconds: float, gibibytes: float) -> None:
 
 
 def _emit(options: Options, _: str, checked: Checked) -> None:
-    passes = {"bufferized": pipeline.DEFAULT.until("buffers"), "llvm": pipeline.DEFAULT}
-    print(_module(checked, passes.get(options["stage"], pipeline.Pipeline(()))), end="")
+    until = {"mlir": pipeline.Pipeline(()), "bufferized": pipeline.DEFAULT.until("buffers")}
+    module = _module(checked, until.get(options["stage"], pipeline.DEFAULT))
+    print(llvm.text(module) if options["stage"] == "llvm-ir" else module, end="")
 
 
 def _build(options: Options, _: str, checked: Checked) -> None:

@@ -32,6 +32,7 @@ _FUNCTIONS: Mapping[str, tuple[Any, ...]] = {  # the type of the result, then of
     "LLVMDisposeModule": (None, c_void_p),
     "LLVMSetTarget": (None, c_void_p, c_char_p),
     "LLVMSetModuleDataLayout": (None, c_void_p, c_void_p),
+    "LLVMPrintModuleToString": (c_void_p, c_void_p),
     "LLVMDisposeMessage": (None, c_void_p),
     "LLVMGetErrorMessage": (c_void_p, c_void_p),
     "LLVMDisposeErrorMessage": (None, c_void_p),
@@ -98,6 +99,19 @@ def object_code(module: ir.Module, level: int) -> bytes:
         c.LLVMContextDispose(context)
 
 
+def text(module: ir.Module) -> str:
+    """The LLVM IR of a module in the LLVM dialect, as LLVM's own tools read it. Raises `InvalidModule`."""
+    c = _c()
+    context = c.LLVMContextCreate()
+    try:
+        translated = _translated(module, context)
+        printed = _text(c.LLVMPrintModuleToString(translated)).decode()
+        c.LLVMDisposeModule(translated)
+        return printed
+    finally:
+        c.LLVMContextDispose(context)
+
+
 def new_jit() -> int:
     """A JIT that links object code to this process's symbols; a handle, kept for as long as the process lives."""
     jit = c_void_p()
@@ -143,7 +157,7 @@ def _machine(level: int) -> _Machine:
     triple = _text(c.LLVMGetDefaultTargetTriple())
     if c.LLVMGetTargetFromTriple(triple, byref(target), byref(error)):
         raise LlvmError(_text(error.value).decode())
-    cpu, features = _text(c.LLVMGetHostCPUName()), _features(_text(c.LLVMGetHostCPUFeatures()).decode())
+    cpu, features = _text(c.LLVMGetHostCPUName()), usable_features(_text(c.LLVMGetHostCPUFeatures()).decode())
     made = c.LLVMCreateTargetMachine(target, triple, cpu, features.encode(), level, _PIC, _DEFAULT_CODE_MODEL)
     options = c.LLVMCreatePassBuilderOptions()
     c.LLVMPassBuilderOptionsSetLoopUnrolling(options, False)
@@ -151,7 +165,7 @@ def _machine(level: int) -> _Machine:
     return _Machine(made, triple, c.LLVMCreateTargetDataLayout(made), options)
 
 
-def _features(host: str) -> str:
+def usable_features(host: str) -> str:
     """The processor's features without those that flush."""
     return ",".join(f"-{name[1:]}" if name[1:] in _FLUSHING else name for name in host.split(","))
 

@@ -16,6 +16,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -31,7 +32,7 @@ from fuzz.sandbox import Sandbox
 from fuzz.store import Store, StoreError
 from fuzz.trial import Trial, try_case
 from oracles import judge
-from oracles.case import Case, print_case
+from oracles.case import Case, Expect, print_case
 from oracles.inputs import make_inputs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -168,6 +169,8 @@ def _minimize(options: argparse.Namespace) -> int:
         smallest = minimize(
             case, lambda candidate: wanted in try_case(sandbox, candidate, variants[:1]).signatures(), options.time
         )
+        where = _on_all_variants(sandbox, options.file, smallest).signatures().get(wanted, variants[:1])
+        smallest = replace(smallest, expect=Expect("fails", str(wanted), " ".join(where)))
     if options.output is None:
         print(print_case(smallest), end="")
     else:

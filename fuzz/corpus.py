@@ -149,6 +149,9 @@ def _unmet_failure(expect: Expect, trial: Trial) -> list[str]:
         undecided = [str(verdict) for verdict in trial.verdicts.values() if isinstance(verdict, Undecided)]
         return undecided or ["it agrees now: flip this entry to `expect: agree`"]
     where = list(trial.verdicts) if expect.where == EVERYWHERE else expect.where.split()
+    unknown = [variant for variant in where if variant not in trial.verdicts]
+    if unknown:
+        return [f"there is no variant {', '.join(unknown)}; there are {', '.join(trial.verdicts)}"]
     wanted = {variant: expect.detail if variant in where else "" for variant in trial.verdicts}
     return [
         f"{variant}: expected {signature or 'agree'}, got {shown.get(variant, str(trial.verdicts[variant]))}"

@@ -113,6 +113,10 @@ def test_emit_llvm(double: Path) -> None:
     check_cli(0, "emit", "--stage", "llvm", double, out="llvm.func @_mlir_ciface_kina_double(%arg0: !llvm.ptr")
 
 
+def test_emit_llvm_ir(double: Path) -> None:
+    check_cli(0, "emit", "--stage", "llvm-ir", double, out="define void @_mlir_ciface_kina_double(ptr %0, ptr %1)")
+
+
 def test_run_main(double: Path) -> None:
     check_cli(0, "run", double, out="y: tensor<F32, [2], @host>\n[ 2. -4.]\n")
 

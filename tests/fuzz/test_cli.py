@@ -142,6 +142,7 @@ def test_minimize_writes_the_smaller_case(
     smaller = case.with_name("smaller.kina")
     check(capsys, ["minimize", case, "--output", smaller], 0, "minimising run/wrong-value/transpose/ on one/whole")
     assert "unused" not in smaller.read_text()
+    assert "// expect: fails run/wrong-value/transpose/, " in smaller.read_text()
     check(capsys, ["check", smaller], 1, "wrong-value")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,7 @@ def test_a_known_failure_fails_where_it_is_said_to() -> None:
     check_unmet(FAILS + "b", {"a": Agree(), "b": WRONG})
     check_unmet(FAILS + "b", {"a": WRONG, "b": WRONG}, "a: expected agree, got run/wrong-value/add/")
     check_unmet(FAILS + "a b", {"a": WRONG, "b": Agree()}, "b: expected run/wrong-value/add/, got ")
+    check_unmet(FAILS + "a c", {"a": WRONG, "b": Agree()}, "there is no variant c; there are a, b")
 
 
 def test_a_known_failure_that_agrees_now() -> None:
@@ -100,6 +102,21 @@ def test_entries_are_read_from_the_folder_alone(tmp_path: Path) -> None:
         corpus.paths(tmp_path / "elsewhere")
 
 
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """A test that waits for what never comes fails."""
+
+    def late(*_: object) -> None:
+        raise AssertionError("still waiting after 20 s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
 def test_what_is_no_file_in_the_place_of_an_entry_is_not_passed_over(
     make: Callable[[Path], None], tmp_path: Path
