@@ -38,7 +38,7 @@ SMALL, LARGE = 10, 80  # ops: up to and from where a program counts as such in t
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.endurance", description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--programs", type=int, default=20_000, help="for the memory (%(default)s)")
+    parser.add_argument("--programs", type=_positive, default=20_000, help="for the memory (%(default)s)")
     parser.add_argument("--pipelines", type=int, default=0, help="drawn for each program (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
@@ -48,6 +48,12 @@ def main() -> None:
         "cost": cost(options.seed),
     }
     print(json.dumps(figures, indent=2)) if options.json else show(figures)
+
+
+def _positive(text: str) -> int:
+    if int(text) < 1:
+        raise ValueError(text)
+    return int(text)
 
 
 def memory(seed: int, count: int, pipelines: int) -> list[dict[str, float]]:
@@ -60,11 +66,11 @@ def memory(seed: int, count: int, pipelines: int) -> list[dict[str, float]]:
             for turn, drawn in enumerate(programs, done):
                 loop(sandbox, drawn, turn)
             done += len(programs)
+            if sandbox.child.pid != child:
+                raise SystemExit("a child died: its memory began anew, and says nothing; try another --seed")
             if done * STOPS >= count * (len(stops) + 1):
-                here, there = map(resident, (os.getpid(), sandbox.child.pid))
+                here, there = map(resident, (os.getpid(), child))
                 stops.append({"programs": done, "judging": here, "compiling": there})
-        if sandbox.child.pid != child:
-            raise SystemExit("a child died meanwhile: its memory began anew, and says nothing; try another --seed")
     return stops
 
 

@@ -15,7 +15,7 @@ from compiler.types import DType
 from fuzz.generate.draw import draw_cases
 from fuzz.generate.families import FAMILIES as STORYLM
 from fuzz.generate.families import storylm_families
-from fuzz.generate.graphs import graph_cases
+from fuzz.generate.graphs import draw_graphs
 from oracles.case import Case
 from oracles.engine import Array
 from oracles.inputs import make_inputs
@@ -35,7 +35,7 @@ def hostile_graphs(seed: int, count: int) -> Iterator[Drawn]:
 
 def campaign_graphs(seed: int, count: int) -> Iterator[Drawn]:
     """Op graphs as a campaign draws them."""
-    return _ready(draw_cases(graph_cases(), seed, count))
+    return _ready(draw_graphs(seed, count))
 
 
 def campaign_stories(seed: int, count: int) -> Iterator[Drawn]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -32,18 +31,18 @@ class CallError(Exception):
 Entry = Callable[..., None]  # of addresses
 
 
-def entry(address: int, pointers: int) -> Entry:
-    """A C function that takes so many pointers, by its address."""
-    return _prototype(pointers)(address)
+def entry(address: int, signature: Signature | None) -> Entry:
+    """A function by its address: a fn's C interface takes a pointer to the struct of its results and one to each
+    argument's descriptor; without a signature it takes nothing.
+    """
+    pointers = 0 if signature is None else 1 + len(signature[0])
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers)(address)
 
 
-@lru_cache(maxsize=64)
-def _prototype(pointers: int) -> Callable[[int], Entry]:
-    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers)
-
-
-def call(entry: Entry, release: Entry, name: str, signature: Signature, arrays: Sequence[Array]) -> tuple[Array, ...]:
-    """Calls a function by its C interface: a pointer to the struct of its results, then one to each descriptor.
+def call(
+    function: Entry, release: Entry, name: str, signature: Signature, arrays: Sequence[Array]
+) -> tuple[Array, ...]:
+    """Calls an `entry`, and then `release`, whatever came of it.
 
     Raises `CallError` for arrays that do not fit, a result of another shape, an argument that was written.
     """
@@ -52,7 +51,7 @@ def call(entry: Entry, release: Entry, name: str, signature: Signature, arrays: 
     copies = [array.copy(order="C") for array in arrays]
     returned = np.zeros(sum(3 + 2 * type_.rank for type_ in results), np.int64)
     structs = [returned, *map(_descriptor, copies)]
-    entry(*(words.ctypes.data for words in structs))
+    function(*(words.ctypes.data for words in structs))
     try:
         _check_untouched(name, arrays, copies)
         return tuple(_read(name, words, type_) for words, type_ in _split(returned, results))

@@ -11,8 +11,9 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from mlir import ir
@@ -33,7 +34,7 @@ class BackendError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """Functions of a compiled module by name. `close` when done; no call may follow."""
+    """Functions of a compiled module by name. `close` when done, more often does no harm; no call may follow."""
 
     signatures: Signatures
     entries: Mapping[str, Entry]
@@ -53,13 +54,13 @@ def compile_jit(module: ir.Module, signatures: Signatures, opt_level: int) -> Co
     """The module in this process. Raises `llvm.LlvmError`."""
     code = llvm.object_code(module, opt_level)
     jit = _IDLE.pop() if _IDLE else _new_jit()
-    added = llvm.add(jit, code)
+    added = llvm.add(jit, code)  # a JIT that refuses it is not used again
 
-    def close() -> None:
+    def give_back() -> None:
         llvm.remove(added)
         _IDLE.append(jit)
 
-    return _loaded(signatures, lambda symbol: llvm.find(jit, symbol), close)
+    return _loaded(signatures, partial(llvm.find, jit), give_back)
 
 
 def _new_jit() -> int:
@@ -71,7 +72,9 @@ def _new_jit() -> int:
 @lru_cache(maxsize=1)
 def _runtime() -> bytes:
     """The runtime's object code."""
-    return llvm.object_code(ir.Module.parse(DEFINITIONS, ir.Context()), 2)
+    context = ir.Context()
+    context.enable_multithreading(False)  # this process may be one that is forked
+    return llvm.object_code(ir.Module.parse(DEFINITIONS, context), 2)
 
 
 def build_so(module: ir.Module, directory: Path, opt_level: int = 2) -> Path:
@@ -93,15 +96,28 @@ def build_so(module: ir.Module, directory: Path, opt_level: int = 2) -> Path:
 
 
 def load_so(path: Path, signatures: Signatures) -> Compiled:
-    """Loads a shared object of `build_so`; raises OSError where it is none."""
+    """Loads a shared object of `build_so`; raises OSError where it is none, `BackendError` where a fn is not in it."""
     library = ctypes.CDLL(str(path))
 
     def find(symbol: str) -> int:
-        return ctypes.cast(library[symbol], ctypes.c_void_p).value or 0
+        try:
+            return ctypes.cast(library[symbol], ctypes.c_void_p).value or 0
+        except AttributeError as error:
+            raise BackendError(f"{path}: {error}") from error
 
     return _loaded(signatures, find, lambda: _ctypes.dlclose(library._handle))
 
 
-def _loaded(signatures: Signatures, find: Callable[[str], int], close: Callable[[], None]) -> Compiled:
-    entries = {name: abi.entry(find(f"_mlir_ciface_{PREFIX}{name}"), 1 + len(s[0])) for name, s in signatures.items()}
-    return Compiled(signatures, entries, abi.entry(find(f"_mlir_ciface_{RELEASE}"), 0), close)
+def _loaded(signatures: Signatures, find: Callable[[str], int], unload: Callable[[], None]) -> Compiled:
+    """`unload` is called once: when the result is closed, or here if something is not found."""
+    loaded = ExitStack()
+    loaded.callback(unload)
+    try:
+        entries = {
+            name: abi.entry(find(f"_mlir_ciface_{PREFIX}{name}"), signature) for name, signature in signatures.items()
+        }
+        release = abi.entry(find(f"_mlir_ciface_{RELEASE}"), None)
+    except BaseException:
+        loaded.close()
+        raise
+    return Compiled(signatures, entries, release, loaded.close)

@@ -69,7 +69,7 @@ def _confine(seconds: float, gibibytes: float) -> None:
 def _emit(options: Options, _: str, checked: Checked) -> None:
     until = {"mlir": pipeline.Pipeline(()), "bufferized": pipeline.DEFAULT.until("buffers")}
     module = _module(checked, until.get(options["stage"], pipeline.DEFAULT))
-    print(llvm.text(module) if options["stage"] == "llvm-ir" else module, end="")
+    print(llvm.ir_text(module) if options["stage"] == "llvm-ir" else module, end="")
 
 
 def _build(options: Options, _: str, checked: Checked) -> None:

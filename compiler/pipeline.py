@@ -175,35 +175,42 @@ def run(module: ir.Module, pipeline: Pipeline, entering: Callable[[str], None] =
     """Transforms the module in place; raises `PipelineError`. `entering` hears each pass's name before it runs.
 
     The usual pipeline is verified in the end, for verifying costs as much as a third of the passes; where that fails,
-    all are run anew on a copy, each with its own verification, to name the guilty one. With added passes, each one is
-    verified.
+    or a pass says no before, all are run anew on a copy, each with its own verification, to name the guilty one. With
+    added passes, each one is verified.
     """
     with module.context, diagnosed(module.context) as said:
-        before = None if pipeline.added else module.operation.clone()
-        for pass_ in pipeline.passes:
-            entering(pass_.name)
-            _transform(module.operation, pass_, said)
-            if pipeline.added:
-                _verify(module.operation, pass_, said)
-                _limit_growth(module, pass_)
-        if before and pipeline.passes:
-            try:
-                _verify(module.operation, pipeline.passes[-1], said)
-            except PipelineError:
-                for pass_ in pipeline.passes:
-                    _transform(before, pass_, said)
-                    _verify(before, pass_, said)
-                raise
+        if pipeline.added:
+            _run_verified(module.operation, pipeline, entering, said)
+            return
+        before, last = module.operation.clone(), ""
+        try:
+            for pass_ in pipeline.passes:
+                last = pass_.name
+                entering(last)
+                _transform(module.operation, pass_, said)
+            _verify(module.operation, last, said)
+        except PipelineError:
+            _run_verified(before, pipeline, entering, said)
+            raise
 
 
-def _limit_growth(module: ir.Module, pass_: Pass) -> None:
+def _run_verified(module: ir.Operation, pipeline: Pipeline, entering: Callable[[str], None], said: list[str]) -> None:
+    for pass_ in pipeline.passes:
+        entering(pass_.name)
+        _transform(module, pass_, said)
+        _verify(module, pass_.name, said)
+        if pipeline.added:
+            _limit_growth(module, pass_)
+
+
+def _limit_growth(module: ir.Operation, pass_: Pass) -> None:
     if pass_.name in _COUNTED_AFTER and _size(module) > MOST_OPS:
         raise PipelineError("growth", "refused", f"{_size(module)} ops; at most {MOST_OPS} are compiled further")
 
 
-def _size(module: ir.Module) -> int:
+def _size(module: ir.Operation) -> int:
     """The ops of a module of basic blocks, where no op holds others."""
-    regions = (region for op in module.body for region in op.operation.regions)
+    regions = (region for op in module.regions[0].blocks[0] for region in op.operation.regions)
     return sum(len(block.operations) for region in regions for block in region)
 
 
@@ -219,13 +226,13 @@ def _transform(module: ir.Operation, pass_: Pass, said: list[str]) -> None:
         raise PipelineError(pass_.name, "refused", "\n".join([str(error).strip(), *said])) from error
 
 
-def _verify(module: ir.Operation, pass_: Pass, said: list[str]) -> None:
-    """After a pass, which is to blame if the module is invalid."""
+def _verify(module: ir.Operation, guilty: str, said: list[str]) -> None:
+    """After the pass that is to blame if the module is invalid."""
     said.clear()
     try:
         module.verify()
     except ir.MLIRError as error:
-        raise PipelineError(pass_.name, "invalid-ir", "\n".join([str(error).strip(), *said])) from error
+        raise PipelineError(guilty, "invalid-ir", "\n".join([str(error).strip(), *said])) from error
 
 
 @lru_cache(maxsize=1024)  # a manager keeps its context alive; drawn pipelines have some hundreds of passes with options

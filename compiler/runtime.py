@@ -1,7 +1,7 @@
 """The runtime that programs are linked with: memory that is given back all at once, when results have been read.
 
-`finalize-memref-to-llvm` with `use-generic-functions` calls an allocator by three names; its definitions are here, in
-the LLVM dialect, so that the JIT and a shared object have the same one. Blocks form a ring; `free` takes one out, so a
+`finalize-memref-to-llvm` with `use-generic-functions` calls an allocator by two names; its definitions are here, in the
+LLVM dialect, so that the JIT and a shared object have the same one. Blocks form a ring; `free` takes one out, so a
 pipeline that deallocates early is served too, and `RELEASE` frees all that is left. Nothing is freed twice and nothing
 leaks, whatever views and repeated values a function returns. Memory comes filled with bytes of 0x7F, huge numbers in
 most dtypes: what a pass forgets to write is wrong, and wrong each time, whatever was there before. It is code of its

@@ -13,7 +13,7 @@ from compiler.source import Report, Span, did_you_mean
 from compiler.types import DTYPES, MAX_ELEMENTS, MAX_RANK, PLACES, TensorType
 
 MAIN = "@main"
-MAX_VALUES = 1024  # parameters or results of one fn or of `@main`
+MAX_VALUES = 1023  # parameters or results of one fn or of `@main`: ctypes calls a function of 1024 at most
 RESERVED = {"main": "the host's script", "scatter": "internal to the compiler", "reverseMode": "not supported"}
 REVERSE_MODE = "`reverseMode` is not supported, for its payload is unspecified; apply the fn itself"
 SCATTER = "`scatter` is internal to the compiler; write the new value with `slice`, `concat` and `pad`"

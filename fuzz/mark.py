@@ -1,4 +1,4 @@
-"""What a sandbox child is at, in memory that it shares with its sandbox: who is to blame when it dies.
+"""What a sandbox child is at, in a file that it shares with its sandbox: who is to blame when it dies.
 
 A message for each pass would wake the other side each time and cost more than a small pass does; a mark is looked at
 only after a death. What it says is not trusted. The messages that do travel are `wire`'s.
@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 from fuzz.wire import Garbage
 
-_SIZE = 8192  # bytes; a mark is a line of JSON and a zero byte
+_SIZE = 8192  # bytes; a mark is JSON, ends with a zero byte, and has a tenth of this
 
 
-def new() -> int:
-    """A file descriptor of memory without a name, for both sides."""
-    return os.memfd_create("mark")
+def new(folder: Path) -> int:
+    """A file descriptor, for both sides, of a new file; its bytes are there from the start, so no write can fail."""
+    fd = os.open(folder / "mark", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    os.write(fd, bytes(_SIZE))
+    return fd
 
 
 def clear(fd: int) -> None:
@@ -37,6 +40,7 @@ def read(fd: int) -> dict[str, Any] | None:
         return None
     try:
         fields = json.loads(line)
+        json.dumps(fields, ensure_ascii=False).encode()  # a lone surrogate is text that nobody could write down
     except (ValueError, RecursionError) as error:
         raise Garbage(f"not a mark: {line[:80]!r}") from error
     if not isinstance(fields, dict):

@@ -76,7 +76,7 @@ class Nursery:
             made.callback(shutil.rmtree, folder, ignore_errors=True)
             pipes = Pipes()
             made.callback(pipes.close)
-            mark_fd = mark.new()
+            mark_fd = mark.new(folder)
             made.callback(os.close, mark_fd)
             with pipes.theirs() as theirs, (folder / "child.log").open("ab") as log:
                 pid: int = self._ask({"folder": str(folder)}, (*theirs, mark_fd, log.fileno()))
@@ -92,14 +92,18 @@ class Nursery:
         child.reaped = status is not None
         return status
 
-    def end(self, child: Child) -> None:
-        """Kill the child and its process group, close its pipes, remove its folder. Harmless when it is dead."""
+    def kill(self, child: Child) -> None:
+        """Kill the child and its process group, and wait for its end. Harmless when it is dead."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)  # a linker that it started, too
         if not child.reaped:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child.pid, signal.SIGKILL)  # it may have had no group of its own yet
             self.exit_status(child, _REAP_SECONDS)  # or it would stay as a zombie
+
+    def end(self, child: Child) -> None:
+        """Kill the child, close its pipes, remove its folder."""
+        self.kill(child)
         child.pipes.close()
         os.close(child.mark_fd)
         shutil.rmtree(child.folder, ignore_errors=True)

@@ -209,6 +209,8 @@ class Sandbox:
         """
         if isinstance(error, wire.Garbage):
             return Failure("protocol", "garbage", "", str(error)), next_
+        if isinstance(error, wire.TimedOut):  # it may be writing just now
+            self._nursery.kill(self.child)
         try:
             stage, at_work, culprit = _mark(mark.read(self.child.mark_fd), request)
         except wire.Garbage as garbage:

@@ -101,9 +101,9 @@ def forget() -> None:
 
 
 def _drop_made(front: _Front) -> None:
-    for compiled in front.made.builds.values() if front.made else ():
+    made, front.made = front.made, None
+    for compiled in made.builds.values() if made else ():
         compiled.close()
-    front.made = None
 
 
 def _made(front: _Front, request: Request, progress: Progress) -> _Made:

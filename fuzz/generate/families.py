@@ -63,7 +63,7 @@ def storylm_families() -> SearchStrategy[Case]:
     return st.sampled_from(drawn).flatmap(lambda cases: cases)
 
 
-def draw_programs(seen: Mapping[str, int], pipelines: int, seed: int, n: int) -> list[Drawn]:
+def draw_programs(seen: Mapping[str, int], pipelines_each: int, seed: int, n: int) -> list[Drawn]:
     """What a campaign draws: `n` programs of a seed, each with so many pipelines.
 
     `seen` counts features of `fuzz.novelty`, passes and pairs of passes. It is no part of what Hypothesis draws, which
@@ -75,7 +75,7 @@ def draw_programs(seen: Mapping[str, int], pipelines: int, seed: int, n: int) ->
             grow(sketch) if isinstance(sketch, int) else sketch,
             tuple(pipeline(number, DRAWN, seen) for number in numbers),
         )
-        for sketch, numbers in draw_cases(_sketches(pipelines), seed, n)
+        for sketch, numbers in draw_cases(_sketches(pipelines_each), seed, n)
     ]
 
 

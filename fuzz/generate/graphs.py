@@ -11,17 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from random import Random
 from typing import TypeVar
-
-from hypothesis.strategies import SearchStrategy
 
 from compiler.ops import OPS
 from compiler.syntax import Apply, Block, Expr, Fn, Let, Literal, Name, Placeholder, Program, walk_block
 from compiler.types import DTYPES, TensorType
 from fuzz.generate.blocks import MOST_RESULTS, fill, results
-from fuzz.generate.draw import NUMBERS
+from fuzz.generate.draw import NUMBERS, draw_cases
 from fuzz.generate.growth import Growth, Swarm, fresh, new_frame, settled
 from fuzz.generate.regimes import REGIMES
 from fuzz.generate.uses import Pool
@@ -45,15 +42,9 @@ STEERED = 0.7
 RANKS = ((0, 1, 1, 2, 2, 2, 3, 3, 4, 5), (1, 2, 2, 3), (2, 3, 4), (0, 1), (3, 4, 5))
 
 
-def graph_cases(seen: Mapping[str, int] | None = None) -> SearchStrategy[Case]:
-    """Cases that the checker accepts, and whose numbers can be judged; see `grower`."""
-    grow = grower(seen or {})
-
-    @cache  # every run of Hypothesis begins with the simplest draw, which nobody looks at
-    def simplest() -> Case:
-        return grow(0)
-
-    return NUMBERS.map(lambda number: grow(number) if number else simplest())
+def draw_graphs(seed: int, n: int, seen: Mapping[str, int] | None = None) -> list[Case]:
+    """Cases that the checker accepts, and whose numbers can be judged: `n` of a seed; see `grower`."""
+    return [grower(seen or {})(number) for number in draw_cases(NUMBERS, seed, n)]
 
 
 def grower(seen: Mapping[str, int]) -> Callable[[int], Case]:

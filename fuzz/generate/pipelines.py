@@ -10,12 +10,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from random import Random
 
-from hypothesis.strategies import SearchStrategy
-
 from compiler.passes import ROWS, TABLE
 from compiler.passrow import Row
 from compiler.passtext import Item, in_order, parse_items, print_items
-from fuzz.generate.draw import NUMBERS
 
 PASS_NAMES: tuple[str, ...] = tuple(ROWS)
 MOST_ADDED = 10
@@ -42,16 +39,6 @@ def features(text: str) -> tuple[str, ...]:
     """What a pipeline reaches: its added passes, and each pair `a > b` that follow each other, in running order."""
     names = [item.name for item in in_order(parse_items(text))]
     return (*names, *(f"{a} > {b}" for a, b in pairwise(names)))
-
-
-def pipelines(allowed: Sequence[str] | None = None, seen: Mapping[str, int] | None = None) -> SearchStrategy[str]:
-    """A pipeline's text; of `allowed` passes only (all, by default), rather of those that `seen` counts least.
-
-    A seed is drawn, and the rest follows from it: a pipeline is minimised as text, so Hypothesis need not know its
-    parts, and this costs a tenth.
-    """
-    rows = [row for row in DRAWN if allowed is None or row.name in allowed]
-    return NUMBERS.map(lambda number: pipeline(number, rows, seen or {}))
 
 
 def pipeline(number: int, rows: Sequence[Row], seen: Mapping[str, int]) -> str:

@@ -1,6 +1,7 @@
 """Runs ops, or a whole program, for the tests of the op table: a fixed pipeline, LLVM's JIT, NumPy arrays.
 
-It stands beside `compiler.backend` so that a fault there does not look like a fault of an op. Nothing is ever freed.
+It stands beside `compiler.backend` so that a fault there does not look like a fault of an op: MLIR's own engine, with
+all features of the processor. Nothing is ever freed.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from compiler.backend import Compiled
 from compiler.checker import check, signature
 from compiler.lowering import lower
 from compiler.parser import parse
+from compiler.scope import MAX_VALUES
 from compiler.types import F32, I64, TensorType
 from tests.compiler.built import shared_object
 
@@ -250,3 +251,11 @@ def test_a_result_is_read_by_its_own_offset_and_strides(offset: int, strides: tu
     text = STRIDES.replace("OFFSET", str(offset)).replace("STRIDES", ", ".join(map(str, strides)))
     (result,) = call_by_hand(text, TensorType(I64, (2, 3)))
     assert result.tolist() == [[offset + i * strides[0] + j * strides[1] for j in range(3)] for i in range(2)]
+
+
+def test_a_fn_of_as_many_parameters_as_the_checker_takes() -> None:
+    params = ", ".join(f"x{at}: tensor<F32, [], @host>" for at in range(MAX_VALUES))
+    text = f"let f = fn({params}) -> tensor<F32, [], @host> {{ x{MAX_VALUES - 1} - x0 }}"
+    with built(text, "jit-O0") as compiled:
+        (result,) = compiled.call("f", *(np.array(at + 1, np.float32) for at in range(MAX_VALUES)))
+    assert result == MAX_VALUES - 1

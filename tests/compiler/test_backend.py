@@ -19,6 +19,7 @@ from compiler import backend, pipeline
 from compiler.arrays import Array
 from compiler.backend import BackendError, Compiled
 from compiler.checker import check, signature
+from compiler.llvm import LlvmError
 from compiler.lowering import lower
 from compiler.parser import parse
 from tests.compiler.built import example
@@ -139,6 +140,37 @@ def loaded(path: Path) -> bool:
     return True
 
 
+def test_a_fn_that_is_not_in_a_shared_object_is_named(tmp_path: Path) -> None:
+    module, signatures = in_llvm(MIXED)
+    path = backend.build_so(module, tmp_path)
+    with pytest.raises(BackendError, match=r"kina\.so: .*kina_other"):
+        backend.load_so(path, {"other": signatures["f"]})
+    assert not loaded(path)
+
+
+def test_a_jit_serves_one_program_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "_IDLE", idle := list[int]())
+    first = backend.compile_jit(*in_llvm(MIXED), 0)
+    second = backend.compile_jit(*in_llvm(MIXED), 0)
+    for compiled in (first, second, first, second):
+        compiled.close()
+    assert len(set(idle)) == len(idle) == 2
+    with closing(backend.compile_jit(*in_llvm(MIXED), 0)) as compiled:
+        assert len(idle) == 1
+        check_call(compiled, "f", (A, B), MIXED_RESULTS)
+
+
+def test_a_program_that_cannot_be_linked_leaves_the_jit_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "_IDLE", idle := list[int]())
+    module, signatures = in_llvm(MIXED)
+    with pytest.raises(LlvmError, match="kina_other"):
+        backend.compile_jit(module, {"other": signatures["f"]}, 0)
+    assert len(idle) == 1
+    with closing(backend.compile_jit(module, signatures, 0)) as compiled:
+        assert not idle
+        check_call(compiled, "f", (A, B), MIXED_RESULTS)
+
+
 def test_what_is_no_shared_object_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "kina.so"
     path.write_text("not one")
@@ -170,14 +202,14 @@ def resident() -> int:
 
 
 def test_one_context_serves_module_after_module_without_growing() -> None:
-    """An engine that is not let go of keeps 1.5 MiB here, so that 12 of them are 18."""
+    """A program that is not let go of keeps 24 KiB, so that 100 of them are more than 2 MiB."""
 
     def once() -> None:
         backend.compile_jit(*in_llvm(MIXED), 0).close()
 
-    for _ in range(3):
+    for _ in range(10):
         once()
     before = resident()
-    for _ in range(12):
+    for _ in range(100):
         once()
-    assert resident() - before < 4 << 20
+    assert resident() - before < 1 << 20

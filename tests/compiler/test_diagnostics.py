@@ -198,9 +198,9 @@ def check_value_limit(params: int, results: int, codes: list[str]) -> None:
 
 
 def test_value_limit() -> None:
-    check_value_limit(1024, 1024, [])
-    check_value_limit(1025, 1, ["value-limit"])
-    check_value_limit(1, 1025, ["value-limit", "value-limit"])
+    check_value_limit(1023, 1023, [])
+    check_value_limit(1024, 1, ["value-limit"])
+    check_value_limit(1, 1024, ["value-limit", "value-limit"])
 
 
 @pytest.mark.parametrize(

@@ -154,10 +154,20 @@ EMPTY = "func.func @f() { return }"
 
 
 @pytest.mark.parametrize("before", [(), ("cse",), ("cse", "canonicalize")])
-def test_the_pass_that_broke_the_module_is_named_not_the_stage_s_last(before: tuple[str, ...], breaking: Pass) -> None:
-    """Verifying comes at the end of a stage, the blame does not."""
+def test_the_pass_that_broke_the_module_is_named_not_the_last(before: tuple[str, ...], breaking: Pass) -> None:
+    """Verifying comes at the end, the blame does not."""
     passes = (*(Pass(text, "loops") for text in before), breaking, Pass("symbol-privatize", "loops"))
     check_fails(EMPTY, Pipeline(passes), "break-ends", "invalid-ir", "terminator")
+
+
+def test_a_pass_that_says_no_to_what_another_one_broke_is_not_blamed(
+    breaking: Pass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(op: ir.Operation) -> None:
+        ir.Module.parse("no such op", op.context)
+
+    monkeypatch.setitem(OURS, "refuse", refuse)
+    check_fails(EMPTY, Pipeline((breaking, Pass("refuse", "loops"))), "break-ends", "invalid-ir", "terminator")
 
 
 def test_a_pass_of_ours_may_say_no(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiler import backend, pipeline
+from compiler import backend, llvm, pipeline
 from fuzz.engines import Request, kina
 from oracles.engine import Array, Failure, Observation, Outcome
 
@@ -140,6 +140,8 @@ def raising(error: Exception) -> Callable[..., None]:
         (pipeline, "run", pipeline.PipelineError("cse", "invalid-ir", "bad"), ("passes", "invalid-ir", "cse", "bad")),
         (pipeline, "run", pipeline.PipelineError("cse", "refused", "no"), ("passes", "refused", "cse", "no")),
         (pipeline, "run", MemoryError(), ("passes", "oom", "", "MemoryError")),
+        (llvm, "object_code", llvm.InvalidModule("no such type"), ("codegen", "invalid-ir", "", "no such type")),
+        (llvm, "object_code", llvm.LlvmError("no such target"), ("codegen", "crash", "", "no such target")),
     ],
 )
 def test_what_the_compiler_raises_becomes_a_failure(

@@ -13,7 +13,7 @@ from compiler.checker import check
 from compiler.syntax import Apply
 from compiler.types import BF16, F16, F32, F64, DType
 from fuzz.generate.draw import draw_cases
-from fuzz.generate.families import FAMILIES, storylm_families
+from fuzz.generate.families import FAMILIES, draw_programs, storylm_families
 from fuzz.minimize import reference_values
 from fuzz.reductions.trees import expressions
 from oracles.case import Case, parse_case, print_case
@@ -53,6 +53,20 @@ def check_reached(family: str, *beginnings: str) -> None:
     names = set().union(*map(names_of, drawn(family)))
     missing = [start for start in beginnings if not any(name.startswith(start) for name in names)]
     assert not missing
+
+
+def test_a_campaign_s_draws_depend_on_the_seed_and_on_what_was_seen_and_begin_with_fewer() -> None:
+    seen = {"pair matmul>softmax F32 r2": 9, "cse": 40, "canonicalize > cse": 9}
+    made = draw_programs(seen, 2, 5, 20)
+    assert made == draw_programs(dict(seen), 2, 5, 20)
+    assert made[:7] == draw_programs(seen, 2, 5, 7)
+    assert not {print_case(item.case) for item in made} & {
+        print_case(item.case) for item in draw_programs(seen, 2, 6, 20)
+    }
+    steered = {name: times for name, times in seen.items() if name.startswith("pair ")}
+    assert [item.case for item in made] == [item.case for item in draw_programs(steered, 2, 5, 20)]
+    assert [item.pipelines for item in made] != [item.pipelines for item in draw_programs(steered, 2, 5, 20)]
+    assert [item.case for item in made] != [item.case for item in draw_programs({}, 2, 5, 20)]
 
 
 @pytest.mark.parametrize("family", OTHERS)

@@ -16,8 +16,7 @@ from compiler.ops import OPS
 from compiler.syntax import Apply, Block, Expr, Literal, Name, Program, While, inputs, walk_block, walk_expr
 from compiler.types import DTYPES
 from fuzz.engines import kina
-from fuzz.generate.draw import draw_cases
-from fuzz.generate.graphs import graph_cases
+from fuzz.generate.graphs import draw_graphs
 from fuzz.lane import with_other_numbers
 from fuzz.reach import RANKS, uses
 from fuzz.reductions.trees import blocks, count_ops, expressions
@@ -34,14 +33,14 @@ COUNT = 150
 
 @cache
 def drawn() -> tuple[Case, ...]:
-    return tuple(draw_cases(graph_cases(), 0, COUNT))
+    return tuple(draw_graphs(0, COUNT))
 
 
 def many() -> Iterator[Case]:
     """For what is rare: a campaign draws as many in a minute or two."""
     yield from drawn()
     for seed in range(1, 10):
-        yield from draw_cases(graph_cases(), seed, COUNT)
+        yield from draw_graphs(seed, COUNT)
 
 
 def main_of(program: Program) -> Block:
@@ -60,7 +59,7 @@ def test_every_case_is_its_text() -> None:
 
 
 def test_drawing_is_deterministic() -> None:
-    assert draw_cases(graph_cases(), 0, 20) == list(drawn()[:20])
+    assert draw_graphs(0, 20) == list(drawn()[:20])
 
 
 def test_no_case_comes_twice() -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from compiler.parser import parse
 from compiler.types import F32, TensorType
-from fuzz.generate.draw import draw_cases
-from fuzz.generate.graphs import graph_cases
+from fuzz.generate.graphs import draw_graphs
 from fuzz.novelty import features, pair, parts
 
 PROGRAM = """
@@ -70,13 +69,13 @@ def test_a_feature_says_what_takes_the_value() -> None:
 
 
 def seen_after(seen: dict[str, int], seed: int, count: int) -> Counter[str]:
-    return Counter(feature for case in draw_cases(graph_cases(seen), seed, count) for feature in features(case.program))
+    return Counter(feature for case in draw_graphs(seed, count, seen) for feature in features(case.program))
 
 
 def test_the_same_seed_and_the_same_counts_draw_the_same() -> None:
     seen = seen_after({}, 1, 30)
-    assert draw_cases(graph_cases(seen), 2, 20) == draw_cases(graph_cases(dict(seen)), 2, 20)
-    assert draw_cases(graph_cases(seen), 2, 20) != draw_cases(graph_cases(), 2, 20)
+    assert draw_graphs(2, 20, seen) == draw_graphs(2, 20, dict(seen))
+    assert draw_graphs(2, 20, seen) != draw_graphs(2, 20)
 
 
 def test_what_was_seen_is_drawn_less() -> None:

@@ -11,14 +11,15 @@ import pytest
 
 from compiler.passtext import parse_items, print_items
 from fuzz.corpus import load
-from fuzz.generate.draw import draw_cases
-from fuzz.generate.pipelines import DRAWN, GUARDS, MOST_ADDED, PASS_NAMES, features, pipelines, values
+from fuzz.generate.draw import NUMBERS, draw_cases
+from fuzz.generate.pipelines import DRAWN, GUARDS, MOST_ADDED, PASS_NAMES, features, pipeline, values
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 
 
 def drawn(seed: int, n: int, allowed: Sequence[str] | None = None, seen: Mapping[str, int] | None = None) -> list[str]:
-    return draw_cases(pipelines(allowed, seen), seed, n)
+    rows = [row for row in DRAWN if allowed is None or row.name in allowed]
+    return [pipeline(number, rows, seen or {}) for number in draw_cases(NUMBERS, seed, n)]
 
 
 def test_what_is_drawn_is_a_pipeline_and_reproducible() -> None:

@@ -190,11 +190,13 @@ def test_a_child_is_replaced_after_so_many_cases(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_on_disk_nor_alive(tmp_path: Path) -> None:
+    before = os.listdir("/proc/self/fd")
     with Sandbox("tests.fuzz.fake_engine", LIMITS, tmp_path) as sandbox:
         sandbox.run(request("b: abort"))
         pid = sandbox.child.pid
         assert len(list(tmp_path.iterdir())) == 1
     assert list(tmp_path.iterdir()) == []
+    assert len(os.listdir("/proc/self/fd")) == len(before)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
