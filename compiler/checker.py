@@ -89,6 +89,8 @@ class _Check:
         return body, None
 
     def _main(self, main: Block) -> Block:
+        if len(inputs(main)) > MAX_VALUES:
+            self._report.add("value-limit", f"`@main` has at most {MAX_VALUES} host inputs, got more", main.span)
         body, self._results[MAIN] = self._body(self._scope(MAIN), main)
         return body
 

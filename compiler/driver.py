@@ -74,6 +74,8 @@ def _emit(options: Options, _: str, checked: Checked) -> None:
 
 def _build(options: Options, _: str, checked: Checked) -> None:
     path = Path(options["output"] or f"{Path(options['file']).stem}.so")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; say which file in it")
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}")
     module = _module(checked, pipeline.DEFAULT)

@@ -29,6 +29,7 @@ from fuzz.minimize import NotFailing, minimize
 from fuzz.nursery import SandboxError
 from fuzz.report import novelty_words, reach_table, reach_words, stats_words, trial_words, uses_of
 from fuzz.sandbox import Sandbox
+from fuzz.signature import telling_line
 from fuzz.store import Store, StoreError
 from fuzz.trial import Trial, try_case
 from oracles import judge
@@ -159,6 +160,8 @@ def _on_all_variants(sandbox: Sandbox, path: Path, case: Case) -> Trial:
 
 def _minimize(options: argparse.Namespace) -> int:
     case = corpus.load(options.file)
+    if case.expect.kind == "error":
+        raise CorpusError(f"{options.file}: a case that expects an error is not minimised")
     with Sandbox(options.engine) as sandbox:
         seen = _on_all_variants(sandbox, options.file, case).signatures()
         if not seen:
@@ -169,8 +172,10 @@ def _minimize(options: argparse.Namespace) -> int:
         smallest = minimize(
             case, lambda candidate: wanted in try_case(sandbox, candidate, variants[:1]).signatures(), options.time
         )
-        where = _on_all_variants(sandbox, options.file, smallest).signatures().get(wanted, variants[:1])
-        smallest = replace(smallest, expect=Expect("fails", str(wanted), " ".join(where)))
+        trial = _on_all_variants(sandbox, options.file, smallest)
+        where = trial.signatures().get(wanted, variants[:1])
+        expect = Expect("fails", str(wanted), corpus.where(where, trial.verdicts))
+        smallest = replace(smallest, why=telling_line(str(trial.verdicts[where[0]])), expect=expect)
     if options.output is None:
         print(print_case(smallest), end="")
     else:

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from compiler.arrays import numpy_dtype
 from compiler.checker import check
+from compiler.codes import CODES
 from compiler.passtext import PipelineTextError, parse_items
 from compiler.source import CompileError, Diagnostic
 from compiler.syntax import inputs
@@ -30,7 +32,7 @@ from oracles.case import Case, CaseError, Expect, parse_case, print_case
 from oracles.verdict import Agree, Undecided
 
 LONGEST_NAME = 60  # characters of a file's name before its hash
-EVERYWHERE = "everywhere"
+EVERYWHERE = "everywhere"  # in the place of all variants' names
 LARGEST_FILE = 4 << 20  # bytes; an entry is a minimised case
 LARGEST_INPUTS = MAX_BODY // 4  # bytes of a case's inputs together: they go to the engine in one message, and come back
 
@@ -63,6 +65,8 @@ def load(path: Path) -> Case:
         parse_items(case.pipeline)
         if case.expect.kind != "error":
             _check(case, path)
+        elif case.expect.detail not in CODES:
+            raise CorpusError(f"{path}: no error has the code `{case.expect.detail}`; see compiler/codes.py")
         return case
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"{path}: cannot be read: {error}") from error
@@ -116,6 +120,11 @@ def save(folder: Path, finding: Finding, seed: int) -> Path:
         expect=Expect("fails", finding.signature, finding.variants),
     )
     return write_text(folder, slug(finding.signature), print_case(kept))
+
+
+def where(shown: Collection[str], variants: Collection[str]) -> str:
+    """The variants that show a bug, of all there are, as an entry names them."""
+    return EVERYWHERE if set(shown) == set(variants) else " ".join(shown)
 
 
 def slug(signature: str) -> str:

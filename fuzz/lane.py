@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.recipes import KINDS
-from fuzz import wire
+from fuzz import corpus, wire
 from fuzz.counters import counted, seen_in
 from fuzz.generate.families import Drawn, draw_programs
 from fuzz.minimize import NotFailing, minimize
@@ -203,7 +203,8 @@ def _minimise(lane: _Lane, signature: str, variants: str, text: str, seconds: fl
     except _Paused:
         return
     if where:
-        lane.say("minimised", signature=signature, text=print_case(smallest), where=" ".join(where), why=why)
+        every = [variant for build in lane.sandbox.builds for variant in build]
+        lane.say("minimised", signature=signature, text=print_case(smallest), where=corpus.where(where, every), why=why)
     else:
         lane.say("vanished", signature=signature)
 

@@ -124,8 +124,11 @@ class Nursery:
     def _answer(self, seconds: float) -> Any:  # noqa: ANN401 (JSON)
         try:
             self._socket.settimeout(seconds)
-            return json.loads(self._socket.recv(LONGEST_ORDER))
-        except (OSError, ValueError) as error:
+            answer = self._socket.recv(LONGEST_ORDER)
+            if not answer:
+                raise EOFError("it ended without an answer")
+            return json.loads(answer)
+        except (OSError, ValueError, EOFError) as error:
             raise self._gone(error) from error
 
     def _gone(self, error: Exception) -> SandboxError:

@@ -36,8 +36,14 @@ def verdict_words(verdict: Verdict) -> str:
 
 
 def trial_words(path: Path, trial: Trial) -> str:
-    """A case's verdicts, one line for each variant."""
-    lines = [f"  {variant}: {verdict_words(verdict)}" for variant, verdict in trial.verdicts.items()]
+    """A case's verdicts, each with the variants that it is of."""
+    variants: dict[str, list[str]] = {}
+    for variant, verdict in trial.verdicts.items():
+        variants.setdefault(verdict_words(verdict), []).append(variant)
+    lines = [
+        f"  {'all variants' if len(shown) == len(trial.verdicts) > 1 else ', '.join(shown)}: {words}"
+        for words, shown in variants.items()
+    ]
     return "\n".join([f"{path}: {trial.verdict}", *lines])
 
 

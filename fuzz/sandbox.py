@@ -14,10 +14,10 @@ import re
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fuzz import mark, wire
 from fuzz.engines import Request
@@ -29,6 +29,7 @@ from oracles.engine import Failure, Outcome, Stage
 _DRAIN_SECONDS = 1.0  # a child that has answered in time may still have to push its answer through the pipe
 _START: Stage = "parse"
 _PATIENCE = 3  # times the limit: so long a child may take that waits for a processor, not in vain but in a crowd
+_KILLS = 3  # of one case, until it is the case's fault
 _EXIT_SECONDS = 5.0  # between the end of the pipe and the end of the process
 
 _TELLING = re.compile(
@@ -36,6 +37,9 @@ _TELLING = re.compile(
     re.MULTILINE,
 )
 _STARVED = re.compile("out of memory|bad_alloc|MemoryError|Cannot allocate memory", re.IGNORECASE)
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class Sandbox:
         self._folder = folder or Path(tempfile.gettempdir())
         self._request: Request | None = None
         self._deadline, self._last_deadline, self._worked_before = 0.0, 0.0, 0.0
-        self._killed_before = False
+        self._kills = 0  # of the case at work
         self._nursery = self._new_nursery()
         self._child: Child | None = None
 
@@ -84,7 +88,7 @@ class Sandbox:
     @property
     def builds(self) -> tuple[tuple[str, ...], ...]:
         """The engine's variants, grouped by what one compilation serves. Raises `SandboxError`."""
-        return self._nursery.builds
+        return self._twice(lambda: self._nursery.builds)
 
     @contextlib.contextmanager
     def patient(self, seconds: float) -> Iterator[None]:
@@ -99,13 +103,17 @@ class Sandbox:
     def child(self) -> Child:
         """The child that lives now, or a new one. Raises `SandboxError`."""
         if self._child is None:
-            try:
-                self._child = self._nursery.birth()
-            except SandboxError:  # somebody killed the nursery, or it never lived: the second try tells which
-                self._nursery.close()
-                self._nursery = self._new_nursery()
-                self._child = self._nursery.birth()
+            self._child = self._twice(lambda: self._nursery.birth())
         return self._child
+
+    def _twice(self, asked: Callable[[], T]) -> T:
+        """What the nursery is asked for. If somebody killed it, or it never lived, the second try tells which."""
+        try:
+            return asked()
+        except SandboxError:
+            self._nursery.close()
+            self._nursery = self._new_nursery()
+            return asked()
 
     def run(self, request: Request) -> Report:
         """One outcome for each variant of `request`. Raises `SandboxError` when no child can be started."""
@@ -116,7 +124,7 @@ class Sandbox:
         """Hand the case to the child and return, so that the caller can work meanwhile. `finish` must follow."""
         if self._request is not None:  # its `finish` was never called: the answers in the pipe are another case's
             self._end_child()
-        self._killed_before = False
+        self._kills = 0
         self._send(request)
 
     def finish(self) -> Report:
@@ -176,8 +184,8 @@ class Sandbox:
             unanswered = tuple(variant for variant in request.variants if variant not in report.outcomes)
             failure, at_work = self._failure(request, unanswered[:1] or request.variants[-1:], error)
             self._end_child()
-            if failure.symptom == "oom" and not self._killed_before:  # somebody's kill -9, or the kernel's: ask again
-                self._killed_before = True
+            if failure.symptom == "oom" and self._kills < _KILLS:  # somebody's kill -9, or the kernel's: ask again
+                self._kills += 1
                 at_work = ()
             report.outcomes.update(dict.fromkeys(at_work, failure))
 

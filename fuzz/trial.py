@@ -157,7 +157,7 @@ def _try_refusal(sandbox: Sandbox, case: Case, variants: Iterable[str]) -> Trial
 
 
 def _judge_refusal(code: str, outcome: Outcome) -> Verdict:
-    if isinstance(outcome, Observation):
+    if isinstance(outcome, Observation) or outcome.stage not in ("parse", "check", "protocol"):
         return Disagree("check", "accepted", "", f"expected error[{code}], but the program was accepted")
     if outcome.symptom == "refused" and outcome.culprit == code:
         return Agree()

@@ -203,6 +203,12 @@ def test_value_limit() -> None:
     check_value_limit(1, 1024, ["value-limit", "value-limit"])
 
 
+@pytest.mark.parametrize(("count", "codes"), [(1023, []), (1024, ["value-limit"])])
+def test_the_limit_on_host_inputs(count: int, codes: list[str]) -> None:
+    lines = "\n".join(f"let x{at} = tensor<F32, [], @host>;" for at in range(count))
+    assert codes_of(f"@main {{ {lines} x0 + x{count - 1} }}") == codes
+
+
 @pytest.mark.parametrize(
     ("name", "guess"),
     [("softmx", "; did you mean `softmax`?"), ("zzz", ""), ("axs", "; did you mean `axis`?"), ("s" * 99, "")],

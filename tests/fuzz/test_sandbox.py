@@ -145,6 +145,21 @@ def test_kill_9_from_outside_is_no_finding(sandbox: Sandbox) -> None:
         check_answer(outcome)
 
 
+def test_kill_9_of_one_child_after_the_other_is_no_finding(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    left.write_text("dies three times")
+    with Sandbox("tests.fuzz.fake_engine", LIMITS, tmp_path) as sandbox:
+        for outcome in sandbox.run(request(f"b: die while {left}")).outcomes.values():
+            check_answer(outcome)
+    assert not left.exists()
+
+
+def test_kill_9_of_a_nursery_that_starts_is_no_finding(tmp_path: Path) -> None:
+    with Sandbox("tests.fuzz.fake_engine", LIMITS, tmp_path) as sandbox:
+        os.kill(sandbox._nursery._process.pid, signal.SIGKILL)
+        assert sandbox.builds == (("a", "b"), ("c", "d"))
+
+
 def test_kill_9_of_the_nursery_is_no_finding(sandbox: Sandbox) -> None:
     sandbox.run(request(""))
     os.kill(sandbox._nursery._process.pid, signal.SIGKILL)
