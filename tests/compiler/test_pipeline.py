@@ -193,6 +193,15 @@ def test_what_added_passes_blow_up_is_refused(monkeypatch: pytest.MonkeyPatch) -
     check_fails(str(module()), pipeline.parse("default + loops:cse"), "growth", "refused", "at most 20")
 
 
+def test_what_doubles_again_and_again_is_refused_before_it_takes_for_ever() -> None:
+    peeled = " + scf-for-loop-peeling{peel-front=true}" * 12
+    text = "let f = fn(x: tensor<F32, [9, 9, 9, 9], @host>) -> tensor<F32, [9, 9, 9, 9], @host> { exp(x) }"
+    lowered = lower(check(parse(text)), CONTEXT)
+    with pytest.raises(PipelineError) as failed:
+        pipeline.run(lowered, pipeline.parse(f"default{peeled}"))
+    assert (failed.value.pass_name, failed.value.kind) == ("growth", "refused")
+
+
 def test_the_pass_at_work_is_told_before_it_runs() -> None:
     seen: list[str] = []
     pipeline.run(ir.Module.parse(EMPTY, CONTEXT), pipeline.parse("default + cf:sccp"), seen.append)
