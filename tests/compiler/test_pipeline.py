@@ -197,9 +197,11 @@ def test_what_doubles_again_and_again_is_refused_before_it_takes_for_ever() -> N
     peeled = " + scf-for-loop-peeling{peel-front=true}" * 12
     text = "let f = fn(x: tensor<F32, [9, 9, 9, 9], @host>) -> tensor<F32, [9, 9, 9, 9], @host> { exp(x) }"
     lowered = lower(check(parse(text)), CONTEXT)
+    seen: list[str] = []
     with pytest.raises(PipelineError) as failed:
-        pipeline.run(lowered, pipeline.parse(f"default{peeled}"))
+        pipeline.run(lowered, pipeline.parse(f"default{peeled}"), seen.append)
     assert (failed.value.pass_name, failed.value.kind) == ("growth", "refused")
+    assert seen[-1] == "scf-for-loop-peeling", "the passes after it take as long as there are ops"
 
 
 def test_the_pass_at_work_is_told_before_it_runs() -> None:
